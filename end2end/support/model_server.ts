@@ -86,7 +86,7 @@ export class ModelServer {
   asked = 0;
   /** What it says that it has. */
   models = [MODEL];
-  private readonly refusals: [status: number, headers: Record<string, string>][] = [];
+  private readonly refusals: [status: number, headers: Record<string, string>, message: string][] = [];
   private readonly waiting: Reply[] = [];
   private readonly wanted: ((reply: Reply) => void)[] = [];
 
@@ -115,8 +115,8 @@ export class ModelServer {
   }
 
   /** Refuses the next request that has no refusal yet. */
-  refuse(status: number, headers: Record<string, string> = {}): void {
-    this.refusals.push([status, headers]);
+  refuse(status: number, headers: Record<string, string> = {}, message = "refused"): void {
+    this.refusals.push([status, headers, message]);
   }
 
   async stop(): Promise<void> {
@@ -137,7 +137,7 @@ export class ModelServer {
     const refusal = this.refusals.shift();
     if (refusal) {
       response.writeHead(refusal[0], { "content-type": "application/json", ...refusal[1] });
-      response.end(JSON.stringify({ error: { message: "refused", type: "refused", code: null } }));
+      response.end(JSON.stringify({ error: { message: refusal[2], type: "refused", code: null } }));
       return;
     }
     response.writeHead(200, { "content-type": "text/event-stream" });

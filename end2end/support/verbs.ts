@@ -7,6 +7,8 @@ import type { ModelServer } from "./model_server.ts";
 export const users = (page: Page): Locator => page.locator("article[data-role=user]");
 export const versions = (turn: Locator): Locator => turn.getByRole("group", { name: "Versions" });
 export const menu = (turn: Locator): Locator => turn.getByRole("button", { name: "More", exact: true });
+/** The menu beside "Try again" that names other models. */
+export const models = (turn: Locator): Locator => turn.getByRole("button", { name: "Ask another model" });
 /** What a turn is focused by. */
 export const heading = (turn: Locator): Locator => turn.getByRole("heading", { level: 3 }).first();
 /** The box of a message that is being edited. */
@@ -40,9 +42,9 @@ export async function tabTo(page: Page, wanted: Locator): Promise<void> {
 }
 
 /** Opens the menu of a turn from its heading, and chooses a row, with keys alone. */
-export async function chooseByKeys(page: Page, turn: Locator, row: Locator): Promise<void> {
+export async function chooseByKeys(page: Page, turn: Locator, row: Locator, opener = menu(turn)): Promise<void> {
   await heading(turn).focus();
-  await tabTo(page, menu(turn));
+  await tabTo(page, opener);
   await page.keyboard.press("Enter");
   await expect(row).toBeVisible();
   await tabTo(page, row);

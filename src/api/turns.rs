@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use crate::api::error::ApiError;
 use crate::api::json::Call;
 use crate::api::view::{SendMessage, Side, Started, TurnView, TurnsPage};
-use crate::domain::{BlockId, ChatId, Lock, TurnId};
+use crate::domain::attachment::Attachment;
+use crate::domain::{ChatId, Lock, TurnId};
 
 /// Sends a message; its reply runs on the server from then on.
 #[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = Call, output = Call)]
@@ -28,17 +29,18 @@ pub async fn retry_reply(turn_id: TurnId, lock: Option<Lock>, client_request_id:
     pages.retry(viewer, turn_id, lock, client_request_id).await
 }
 
-/// The turn in other words, beside it: a message is sent again, `without` these of the blocks that it has attached; a
-/// reply is stored as a version in the person's words.
+/// The turn in other words, beside it: a message is sent again, with these `attachments` in place of what it had; a reply is
+/// stored as a version in the person's words.
 #[server(prefix = "/api/page", endpoint = "edit_turn", input = Call, output = Call)]
 pub async fn edit_turn(
     turn_id: TurnId,
     text: String,
-    without: Vec<BlockId>,
+    attachments: Vec<Attachment>,
     client_request_id: String,
 ) -> Result<Started, ApiError> {
     let (pages, viewer) = crate::server::access::pages()?;
-    pages.edit(viewer, turn_id, text, &without, client_request_id).await
+    let attached = attachments.into_iter().map(Into::into).collect();
+    pages.edit(viewer, turn_id, text, attached, client_request_id).await
 }
 
 /// A turn as of now.

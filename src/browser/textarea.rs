@@ -5,6 +5,11 @@ mod real {
     use leptos::web_sys::HtmlTextAreaElement;
     use wasm_bindgen::JsCast;
 
+    /// The text area that matches.
+    pub fn find(selector: &str) -> Option<HtmlTextAreaElement> {
+        document()?.query_selector(selector).ok().flatten()?.dyn_into().ok()
+    }
+
     pub fn value(area: &HtmlTextAreaElement) -> String {
         area.value()
     }
@@ -118,6 +123,10 @@ mod real {
 mod real {
     use leptos::web_sys::HtmlTextAreaElement;
 
+    pub fn find(_selector: &str) -> Option<HtmlTextAreaElement> {
+        None
+    }
+
     pub fn value(_area: &HtmlTextAreaElement) -> String {
         String::new()
     }
@@ -152,5 +161,5 @@ mod real {
 }
 
 pub use real::{
-    before_caret, before_selection, exchange, fit, insert, is_at_start, is_composing, set_value, take_out, value,
+    before_caret, before_selection, exchange, find, fit, insert, is_at_start, is_composing, set_value, take_out, value,
 };

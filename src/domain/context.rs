@@ -243,7 +243,8 @@ pub const IMAGE_TOKENS: u64 = 1_000;
 /// A chip with its id and wrapping; the document's text is counted where it is expanded.
 const REFERENCE_TOKENS: u64 = 20;
 
-fn block_tokens(content: &Content) -> u64 {
+/// Roughly how many tokens a block has.
+pub fn block_tokens(content: &Content) -> u64 {
     match content {
         Content::Text { text, .. } => approx_tokens(text),
         Content::Thinking { thinking, redacted, .. } => {
@@ -268,6 +269,10 @@ fn block_tokens(content: &Content) -> u64 {
 /// Roughly how many tokens a text has: one for each character of the scripts without spaces (Han, kana, Hangul), one
 /// for every four others, rounded up. Good to about a third; for warnings and for the manifest, never for a bill.
 pub fn approx_tokens(text: &str) -> u64 {
+    // Asked of each text of a path with each message.
+    if text.is_ascii() {
+        return (text.len() as u64).div_ceil(4);
+    }
     let (mut dense, mut other) = (0_u64, 0_u64);
     for c in text.chars() {
         if is_dense(c) {

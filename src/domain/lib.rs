@@ -46,6 +46,7 @@ pub mod selection;
 pub mod settle;
 pub mod sources;
 pub mod told;
+pub mod too_long;
 pub mod tool;
 pub mod tree;
 pub mod turn;

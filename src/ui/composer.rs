@@ -13,6 +13,7 @@ pub mod message_box;
 pub mod model_menu;
 pub mod pasting;
 pub mod queue;
+pub mod quote;
 pub mod send_button;
 mod sending;
 pub mod state;
@@ -37,7 +38,7 @@ use crate::ui::composer::draft::DraftKeeper;
 use crate::ui::composer::keys::Memory;
 use crate::ui::composer::mention::{Mention, MentionMenu};
 use crate::ui::composer::message_box::{MessageBox, listen_on_page};
-use crate::ui::composer::model_menu::{ModelGone, ModelMenu, ThinkingMenu};
+use crate::ui::composer::model_menu::{ModelGone, ModelMenu, ModelPicks, ThinkingMenu};
 use crate::ui::composer::pasting::Pasting;
 use crate::ui::composer::queue::Queue;
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
@@ -148,6 +149,7 @@ pub fn Composer(
         choice: RwSignal::new(chosen),
         thinking: RwSignal::new(thinking.unwrap_or_default()),
         models,
+        picks: RwSignal::new(false),
         leaf,
         running,
         memory: StoredValue::new(Memory::default()),
@@ -156,7 +158,7 @@ pub fn Composer(
         listeners,
         announcer: expect_context::<Announcer>(),
         chats: use_context(),
-        attaching: Attaching::new(draft, &named),
+        attaching: Attaching::of_draft(draft, &named),
         pasting: Pasting::nothing(),
         mention: Mention::closed(),
         waits: RwSignal::new(false),
@@ -236,7 +238,7 @@ pub fn Composer(
                 {move || leaf.get().map(|id| view! { <input type="hidden" name="prev_turn_id" value=id.to_string()/> })}
                 <input type="hidden" name="client_request_id" value=form_request_id/>
                 <MentionMenu/>
-                <AttachedList/>
+                <AttachedList attaching=state.attaching/>
                 <MessageBox/>
                 <div class="composer-row">
                     <AttachButton/>
@@ -267,6 +269,7 @@ pub fn Composer(
             })}
             <DropTarget/>
             <PictureDialog/>
+            <ModelPicks/>
         </div>
     }
 }

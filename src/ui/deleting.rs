@@ -1,5 +1,5 @@
-//! Deleting a part of a chat with script: the deed, the note with Undo, and what the screen does then. Without script the
-//! same buttons are forms.
+//! Deleting a part of a chat with script: the deed, the note with Undo, and what the screen does then. Where the screen can,
+//! what is deleted is gone from it before the server has answered (ux.md 15). Without script the same buttons are forms.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -9,6 +9,7 @@ use crate::api::trash::{delete_turn, prune_others, restore_deletion};
 use crate::domain::{ChatId, DeletionId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::kit::Toasts;
+use crate::ui::transcript::Refusals;
 use crate::ui::words;
 use crate::ui::words::told::problem;
 
@@ -21,16 +22,51 @@ pub enum Deed {
     Others(ChatId, TurnId),
 }
 
-/// What deletes a part of the chat on screen. In the context of a chat's page and of its tree.
+/// What a screen does about a deed. Nothing of it is called once the page that asked is gone.
 #[derive(Clone, Copy)]
-pub struct Deleting(pub Callback<Deed>);
+pub struct Screen {
+    /// Takes what is deleted off the screen at once, and says whether it did.
+    pub hide: Callback<Deed, bool>,
+    /// Shows it again: the server refused, or Undo came first.
+    pub unhide: Callback<Deed>,
+    /// Is told of what was deleted and where there is something to read next, and says whether the reader had to leave for
+    /// there; then Undo brings them back.
+    pub gone: Callback<(Deed, Option<TurnId>), bool>,
+    /// What was deleted is there again; with the end of its path where the reader is to be brought back to it.
+    pub back: Callback<Option<TurnId>>,
+}
+
+impl Screen {
+    /// One that is drawn again when the server has answered.
+    pub fn later() -> Self {
+        Self {
+            hide: Callback::new(|_| false),
+            unhide: Callback::new(|_| ()),
+            gone: Callback::new(|_| false),
+            back: Callback::new(|_| ()),
+        }
+    }
+}
+
+/// How far a deed is.
+#[derive(Clone, Copy)]
+enum Progress {
+    Asked,
+    /// Undo came before the answer.
+    TakenBack,
+    /// Whether the reader has left for somewhere else.
+    Done(DeletionId, bool),
+}
+
+/// What deletes a part of the chat on screen, told how many turns go where that is known. In the context of a chat's page
+/// and of its tree.
+#[derive(Clone, Copy)]
+pub struct Deleting(pub Callback<(Deed, Option<u64>)>);
 
 impl Deleting {
-    /// `gone` is told of what was deleted and where there is something to read next, and says whether the reader had to
-    /// leave for there; then Undo brings them back: `back` is told where to. Neither is called once the page that asked
-    /// is gone.
-    pub fn new(gone: Callback<(Deed, Option<TurnId>), bool>, back: Callback<Option<TurnId>>) -> Self {
+    pub fn new(screen: Screen) -> Self {
         let (announcer, toasts) = (expect_context::<Announcer>(), expect_context::<Toasts>());
+        let refusals = use_context::<Refusals>();
         let fail = move |error: ApiError| {
             announcer.alert(&problem(&error));
             toasts.say(problem(&error));
@@ -41,26 +77,59 @@ impl Deleting {
                     Ok(restored) => {
                         announcer.say(words::trash::restored());
                         // The note outlives the page: from another one it only restores.
-                        let _ = back.try_run(restored.leaf.filter(|_| has_left));
+                        let _ = screen.back.try_run(restored.leaf.filter(|_| has_left));
                     }
                     Err(error) => fail(error),
                 }
             });
         };
-        Self(Callback::new(move |deed: Deed| {
+        Self(Callback::new(move |(deed, count): (Deed, Option<u64>)| {
+            let progress = ArcStoredValue::new(Progress::Asked);
+            let undo = {
+                let progress = progress.clone();
+                move || match progress.get_value() {
+                    Progress::Asked => {
+                        progress.set_value(Progress::TakenBack);
+                        let _ = screen.unhide.try_run(deed);
+                    }
+                    Progress::TakenBack => {}
+                    Progress::Done(id, has_left) => restore(id, has_left),
+                }
+            };
+            let said = count.map_or_else(|| words::trash::is_deleted().to_owned(), words::trash::deleted);
+            // Where nothing is to be seen of it yet, nothing is said of it yet.
+            let offer = move || {
+                announcer.say(words::deleted_can_undo());
+                toasts.offer(said, words::undo(), undo)
+            };
+            let (early, late) = if screen.hide.run(deed) { (Some(offer()), None) } else { (None, Some(offer)) };
             spawn_local(async move {
                 let deleted = match deed {
                     Deed::Turn(turn) => delete_turn(turn).await,
                     Deed::Others(chat, keep) => prune_others(chat, keep).await,
                 };
+                let is_taken_back = matches!(progress.get_value(), Progress::TakenBack);
                 match deleted {
+                    Ok(deleted) if is_taken_back => restore(deleted.deletion_id, false),
                     Ok(deleted) => {
-                        announcer.say(words::deleted_can_undo());
-                        let has_left = gone.try_run((deed, deleted.leaf)).unwrap_or(false);
-                        let undo = move || restore(deleted.deletion_id, has_left);
-                        toasts.offer(words::trash::deleted(deleted.turns), words::undo(), undo);
+                        let has_left = screen.gone.try_run((deed, deleted.leaf)).unwrap_or(false);
+                        progress.set_value(Progress::Done(deleted.deletion_id, has_left));
+                        if let Some(note) = early.or_else(|| late.map(|offer| offer())) {
+                            note.say(words::trash::deleted(deleted.turns));
+                        }
                     }
-                    Err(error) => fail(error),
+                    // It is there, as was wished for by then.
+                    Err(_) if is_taken_back => {}
+                    Err(error) => {
+                        if let Some(note) = early {
+                            toasts.withdraw(&note);
+                        }
+                        let _ = screen.unhide.try_run(deed);
+                        match (deed, refusals) {
+                            (Deed::Turn(turn), Some(refusals)) => refusals.say(turn, error),
+                            _ => fail(error),
+                        }
+                    }
                 }
             });
         }))

@@ -44,15 +44,8 @@ pub enum Scope {
     Page,
     /// On a turn that has the focus, never where somebody types.
     Turn,
-    /// On the page of a document.
-    Document,
-}
-
-impl Scope {
-    /// Whether a key can reach both.
-    fn meets(self, other: Self) -> bool {
-        self == other || matches!((self, other), (Self::Page, Self::Turn) | (Self::Turn, Self::Page))
-    }
+    /// Where something is read that can be quoted: on the page of a document and among the turns of a chat.
+    Reading,
 }
 
 impl Command {
@@ -97,7 +90,7 @@ impl Command {
     }
 
     fn row(self) -> (&'static str, Scope, &'static str) {
-        use Scope::{Document, Page, Turn};
+        use Scope::{Page, Reading, Turn};
         match self {
             Self::Search => ("search", Page, "Ctrl+K"),
             Self::NewChat => ("new-chat", Page, "Ctrl+Shift+O"),
@@ -120,7 +113,7 @@ impl Command {
             Self::Branch => ("branch", Turn, "B"),
             Self::Copy => ("copy", Turn, "C"),
             Self::Reasoning => ("reasoning", Turn, "O"),
-            Self::Quote => ("quote", Document, "Ctrl+Shift+L"),
+            Self::Quote => ("quote", Reading, "Ctrl+Shift+L"),
         }
     }
 
@@ -177,14 +170,13 @@ impl Keymap {
         if chord.is_of_text() {
             return Err(Refused::OfText);
         }
-        // The way to the message box is for where nobody types, and the document's page has no text to type.
+        // The way to the message box is for where nobody types, and so is what is read.
         let may_be_bare = command.scope() != Scope::Page || command == Command::MessageBox;
         if chord.is_bare() && !may_be_bare {
             return Err(Refused::Bare);
         }
-        let taken = Command::ALL
-            .into_iter()
-            .find(|other| *other != command && other.scope().meets(command.scope()) && self.of(*other) == Some(chord));
+        // A key can reach all of them on a chat's page.
+        let taken = Command::ALL.into_iter().find(|other| *other != command && self.of(*other) == Some(chord));
         taken.map_or(Ok(chord), |other| Err(Refused::Taken(other)))
     }
 

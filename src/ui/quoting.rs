@@ -83,7 +83,7 @@ pub fn begin() {
         let in_text = focus::is_within(TEXT);
         let press = Press { key: &key, command, shift, alt };
         let of_map = |scope| keymap::asked(scope, press, focus::is_in_text());
-        let asked = match (of_map(Scope::Document), of_map(Scope::Page)) {
+        let asked = match (of_map(Scope::Reading), of_map(Scope::Page)) {
             (Some(Command::Quote), _) => Some(Ask::Quote),
             (_, Some(Command::Search)) => Some(Ask::Search),
             _ => ask((&key, command, shift, alt), in_text),

@@ -15,12 +15,14 @@ use crate::ui::announce::Announcer;
 use crate::ui::connection::Connection;
 
 mod follow;
+mod hiding;
 mod run;
 pub mod saying;
 mod telling;
 mod turn;
 mod window;
 
+pub use run::Growing;
 pub use turn::{Heard, TurnState};
 pub use window::Loading;
 
@@ -49,6 +51,8 @@ pub struct ChatState {
     toggled: StoredValue<HashMap<BlockId, bool>>,
     /// What is to be said when a turn that was asked for is shown.
     on_arrival: StoredValue<Option<(TurnId, String)>>,
+    /// What is being deleted.
+    hidden: StoredValue<Vec<hiding::Hidden>>,
     /// Rises whenever other turns are on screen, or are asked for: an answer to an older question comes too late.
     moves: StoredValue<u64>,
     /// Asks the page to load a turn anew and to [`put`](Self::put) it.
@@ -71,6 +75,7 @@ impl ChatState {
             followed: StoredValue::new(HashMap::new()),
             toggled: StoredValue::new(HashMap::new()),
             on_arrival: StoredValue::new(None),
+            hidden: StoredValue::new(Vec::new()),
             moves: StoredValue::new(0),
             reload,
             connection: use_context(),

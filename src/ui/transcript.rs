@@ -28,7 +28,9 @@ pub mod model_choice;
 pub mod more;
 mod notices;
 mod other_block;
+mod other_models;
 mod posting;
+mod quoting;
 mod reasoning_panel;
 mod refused;
 mod segment_view;
@@ -55,6 +57,7 @@ pub use jump_to_latest::JumpToLatest;
 pub use model_choice::ModelChoice;
 use more::LoadMore;
 pub use posting::Posting;
+use quoting::QuoteButton;
 pub use refused::Refusals;
 pub use tool_card::tool_name;
 pub use turn_actions::opens_here;
@@ -144,6 +147,7 @@ pub fn Transcript(
             </ol>
             <LoadMore state side=Side::Newer/>
             <JumpToLatest state place/>
+            <QuoteButton state/>
         </section>
     }
 }

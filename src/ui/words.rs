@@ -3,8 +3,10 @@
 pub mod attaching;
 pub mod chats;
 pub mod commands;
+pub mod connecting;
 pub mod keys;
 pub mod palette;
+pub mod picking;
 pub mod quoting;
 pub mod spent;
 pub mod standalone;
@@ -12,6 +14,7 @@ pub mod told;
 pub mod transcript;
 pub mod trash;
 pub mod tree;
+pub mod verbs;
 
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Thinking, UNKNOWN_MODEL};

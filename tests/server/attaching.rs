@@ -22,6 +22,15 @@ async fn post(api: &Api, path: &str, kind: &str, body: Vec<u8>) -> (StatusCode, 
 
 /// The composer's form with these files.
 async fn attach(api: &Api, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (StatusCode, String) {
+    form_with_files(api, "/forms/attach", fields, files).await
+}
+
+async fn form_with_files(
+    api: &Api,
+    path: &str,
+    fields: &[(&str, &str)],
+    files: &[(&str, &[u8])],
+) -> (StatusCode, String) {
     let mut body = Vec::new();
     for (name, value) in fields {
         body.extend(format!("--X\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").bytes());
@@ -34,7 +43,7 @@ async fn attach(api: &Api, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> 
         body.extend(b"\r\n");
     }
     body.extend(b"--X--\r\n");
-    post(api, "/forms/attach", "multipart/form-data; boundary=X", body).await
+    post(api, path, "multipart/form-data; boundary=X", body).await
 }
 
 async fn form(api: &Api, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
@@ -117,5 +126,50 @@ async fn files_are_attached_and_taken_away_by_forms_and_what_is_typed_stays() {
         assert_eq!(attach(&api, &[("chat_id", missing)], &files[..1]).await.0, StatusCode::NOT_FOUND);
         let (status, to) = attach(&api, &typed, &[("d.txt", b"D")]).await;
         assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/"));
+    }
+}
+
+#[tokio::test]
+async fn the_form_of_an_edit_keeps_what_is_ticked_and_takes_files_once() {
+    for api in apis(|| vec![answer([text("seen")]), answer([text("again")])]).await {
+        let mut named = Vec::new();
+        for title in ["kept", "left out"] {
+            let (_, made) = api.call("POST", "/api/documents", Some(json!({ "title": title, "content": title }))).await;
+            named.push(json!({ "type": "reference", "ref_id": made["id"], "ref_type": "document" }));
+        }
+        named.push(json!({ "type": "text", "text": "Read" }));
+        let chat = api.chat().await;
+        let (_, started) =
+            api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "content": named }))).await;
+        let id = started["user_turn"]["id"].as_str().unwrap().to_owned();
+        api.house.ended(started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
+        let turn: Turn = api.house.service.turn(api.house.owner, id.parse().unwrap()).await.unwrap();
+        let key = turn.blocks.iter().find_map(turnleaf::domain::attachment::Attachment::of).unwrap().key();
+        let fields = [("turn_id", id.as_str()), ("client_request_id", "e1"), ("text", "Read it"), ("keep", &key)];
+        let picture = [PNG, b"x"].concat();
+        let files: [(&str, &[u8]); 2] = [("new.txt", b"new words"), ("a.png", &picture)];
+        let (status, to) = form_with_files(&api, "/forms/edit", &fields, &files).await;
+        assert_eq!(status, StatusCode::SEE_OTHER, "{to}");
+        let again = form_with_files(&api, "/forms/edit", &fields, &files).await;
+        assert_eq!(again, (status, to.clone()), "a second press makes nothing twice");
+        let reply = to.split("at=").nth(1).unwrap().trim_end_matches("#latest").parse().unwrap();
+        let reply = api.house.ended(reply).await;
+        let edited = api.house.service.turn(api.house.owner, reply.prev_turn_id.unwrap()).await.unwrap();
+        let titles: Vec<String> = edited
+            .blocks
+            .iter()
+            .filter_map(turnleaf::domain::attachment::Attachment::of)
+            .map(|one| one.card.title)
+            .collect();
+        assert_eq!(
+            (titles, edited.content_text()),
+            (vec!["kept".into(), "new.txt".into(), "a.png".into()], "Read it".into())
+        );
+        // A file that cannot be is said by name, and the words stay; those of a turn that is not there too.
+        let fields = [("turn_id", id.as_str()), ("client_request_id", "e2"), ("text", "My long words")];
+        let (status, html) = form_with_files(&api, "/forms/edit", &fields, &[("empty.txt", b"")]).await;
+        assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("empty.txt: "), "{html}");
+        assert!(html.contains("My long words"), "{html}");
+        api.house.check().await;
     }
 }

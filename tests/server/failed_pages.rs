@@ -30,9 +30,10 @@ async fn ask(api: &Api, method: &str, path: &str, headers: &[(&str, &str)], body
         request = request.header(*name, *value);
     }
     if !body.is_empty() {
-        request = request
-            .header("content-type", "application/x-www-form-urlencoded")
-            .header("content-length", body.len().to_string());
+        request = request.header("content-length", body.len().to_string());
+        if headers.iter().all(|(name, _)| *name != "content-type") {
+            request = request.header("content-type", "application/x-www-form-urlencoded");
+        }
     }
     let response = api.send(request.body(Body::from(body.to_owned())).unwrap()).await;
     let header =
@@ -131,6 +132,14 @@ async fn a_form_that_fails_says_so_on_a_page_and_loses_no_words() {
         assert!(failed.text.contains(part), "{part}: {}", failed.text);
     }
     assert!(!failed.text.contains("secret-key") && !failed.text.contains("<script"), "{}", failed.text);
+    // With files, too.
+    let part =
+        |name: &str, value: &str| format!("--X\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+    let parts = format!("{}{}--X--\r\n", part("turn_id", NOBODY), part("text", "My long <b>words</b>"));
+    let headers = [("accept", HTML), ("content-type", "multipart/form-data; boundary=X")];
+    let failed = ask(&api, "POST", "/forms/edit", &headers, &parts).await;
+    assert_eq!(failed.status, StatusCode::NOT_FOUND);
+    assert!(failed.text.contains("My long &lt;b&gt;words&lt;/b&gt;"), "{}", failed.text);
     // What an extractor says in plain text is a page too.
     let unread = ask(&api, "POST", "/forms/send", &[("accept", HTML)], "chat_id=1").await;
     assert!(unread.status.is_client_error() && unread.kind.starts_with("text/html"), "{}", unread.text);

@@ -10,7 +10,7 @@ import { isForEverybody } from "../../support/everybody.ts";
 import { attach, bring, png, text } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { live } from "../../support/lived.ts";
-import { editBox, menu, users } from "../../support/verbs.ts";
+import { editBox, menu, models, users } from "../../support/verbs.ts";
 
 const WIDE = { width: 1440, height: 900 };
 
@@ -44,10 +44,6 @@ test("dialogs of a chat", async ({ page, turnleaf, model }) => {
   expect.soft(await violations(page, dialog), "hits in the palette").toEqual([]);
   await escape(page);
   await escape(page);
-  await over(page, "another model", dialog, async () => {
-    await menu(latestReply(page)).click();
-    await page.getByRole("link", { name: "Try again with…" }).click();
-  });
 });
 
 test("menus of a chat", async ({ page, turnleaf, model }) => {
@@ -56,6 +52,8 @@ test("menus of a chat", async ({ page, turnleaf, model }) => {
   await open(page, `/c/${chat}`);
   const popover = "[popover]:popover-open";
   await over(page, "the menu of a reply", popover, () => menu(latestReply(page)).click());
+  await escape(page);
+  await over(page, "the menu of other models", popover, () => models(latestReply(page)).click());
   await escape(page);
   await over(page, "the menu of a message", popover, () => menu(users(page).last()).click());
   await escape(page);

@@ -1,6 +1,6 @@
 // The message box: drafts that stay with their chat, keys that send and keys that must not.
 // UX-20 of docs/acceptance.md.
-import { begin, choose, expectStatus, latestReply, messageBox, open, replies, stopButton, textOf } from "../../support/chat.ts";
+import { begin, choose, expectStatus, latestReply, messageBox, open, replies, send, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { hold, said } from "../../support/verbs.ts";
 
@@ -171,4 +171,47 @@ test("a draft that the server gets after its message does not come back", async 
     await expect(messageBox(again)).toHaveValue("", { timeout: 500 });
     await expect(again.locator(".chat-link").first()).not.toContainText("Draft", { timeout: 500 });
   }).toPass();
+});
+
+test("what is wrong with a message is said still when another tab's draft comes", async ({ page, context, model, watch }) => {
+  watch.expect(/status of 500.*send_message/);
+  await begin(page, "q1");
+  (await model.next()).answer("a1");
+  await expectStatus(latestReply(page), "complete");
+  await page.route("**/api/page/send_message", (route) => route.fulfill({ status: 500, contentType: "text/plain", body: "no" }));
+  await send(page, "half a thought");
+  const problem = page.locator("#message-problem");
+  await expect(problem).not.toBeEmpty();
+  const said = await problem.textContent();
+  const other = await context.newPage();
+  await open(other, page.url());
+  await expect(messageBox(other)).toHaveValue("half a thought");
+  await messageBox(other).press("End");
+  await messageBox(other).pressSequentially(", and the rest");
+  await expect(messageBox(page)).toHaveValue("half a thought, and the rest");
+  await expect(problem).toHaveText(said ?? "");
+  // Whoever types here mends it.
+  await messageBox(page).pressSequentially("!");
+  await expect(problem).toBeEmpty();
+});
+
+test("how much is thought is read whole on a phone", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await open(page);
+  const level = page.getByRole("combobox", { name: "Thinking" });
+  for (const word of await level.locator("option").allTextContents()) {
+    await level.selectOption({ label: word });
+    const room = await level.evaluate((select: HTMLSelectElement) => {
+      const words = document.createElement("span");
+      words.style.cssText = `position: absolute; white-space: nowrap; font: ${getComputedStyle(select).font}`;
+      words.textContent = select.selectedOptions[0]!.text;
+      document.body.append(words);
+      const style = getComputedStyle(select);
+      const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - words.getBoundingClientRect().width;
+      words.remove();
+      return room;
+    });
+    expect(room, word).toBeGreaterThanOrEqual(-0.5);
+  }
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
 });

@@ -4,6 +4,7 @@ import type { Locator, Page } from "@playwright/test";
 
 import { begin, expectStatus, hydrated, latestReply, open, replies, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
+import { hold, said } from "../../support/verbs.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 
 async function talk(page: Page, model: ModelServer): Promise<void> {
@@ -115,4 +116,62 @@ test("a reply that is written is stopped, and what comes after a deletion stands
   await expect(textOf(latestReply(page))).toHaveText("half");
   await expectStatus(latestReply(page), "cancelled");
   await expect(page.getByRole("button", { name: "1/2" })).toBeVisible();
+});
+
+test("a version is gone before the server has answered, with Undo, and where the path goes on is found then", async ({ page, model }) => {
+  await talk(page, model);
+  const held = await hold(page, "delete_turn");
+  await menuOf(latestReply(page)).click();
+  await latestReply(page).getByRole("button", { name: "Delete this version", exact: true }).click();
+  await expect.poll(() => said(page)).toEqual(["One", "First.", "Two"]);
+  await expect(page.locator(".toast")).toContainText("Deleted 1 message.");
+  await expect(page.locator("#say")).toHaveText("Deleted. Undo available.");
+  await held.asked;
+  // The page looks at the chat meanwhile, which has the reply still or not any more.
+  await page.waitForRequest("**/api/page/glance*").catch(() => {});
+  expect(await said(page)).toEqual(["One", "First.", "Two"]);
+  held.release();
+  await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
+  await expect.poll(() => said(page)).toEqual(["One", "First.", "Two", "Second."]);
+  await page.reload();
+  await hydrated(page);
+  expect(await said(page)).toEqual(["One", "First.", "Two", "Second."]);
+});
+
+test("Undo that comes before the answer brings a version back at once and for good", async ({ page, model }) => {
+  await talk(page, model);
+  const held = await hold(page, "delete_turn");
+  await menuOf(latestReply(page)).click();
+  await latestReply(page).getByRole("button", { name: "Delete this version", exact: true }).click();
+  await expect.poll(() => said(page)).toEqual(["One", "First.", "Two"]);
+  await held.asked;
+  await page.keyboard.press("Control+z");
+  await expect.poll(() => said(page)).toEqual(["One", "First.", "Two", "Second."]);
+  const restored = page.waitForResponse(/restore_deletion/);
+  held.release();
+  await (await restored).finished();
+  await page.reload();
+  await hydrated(page);
+  expect(await said(page)).toEqual(["One", "First.", "Two", "Second."]);
+});
+
+test("a version that the server does not delete comes back, and that is said where it is", async ({ page, model, watch }) => {
+  watch.expect(/status of 503.*delete_turn/);
+  await talk(page, model);
+  let go = () => {};
+  const held = new Promise<void>((resolve) => { go = resolve; });
+  await page.route("**/api/page/delete_turn", async (route) => {
+    await held;
+    await route.fulfill({ status: 503, contentType: "text/plain", body: "busy" });
+  });
+  const second = page.locator("article[data-role=user]").last();
+  await menuOf(second).click();
+  await second.getByRole("button", { name: "Delete this version and 1 message below" }).click();
+  await expect.poll(() => said(page)).toEqual(["One", "First."]);
+  await expect(page.locator(".toast")).toContainText("Deleted 2 messages.");
+  go();
+  await expect.poll(() => said(page)).toEqual(["One", "First.", "Two", "Second."]);
+  await expect(second.locator(".refused")).toBeVisible();
+  await expect(page.locator("#alert")).not.toBeEmpty();
+  await expect(page.locator(".toast")).toHaveCount(0);
 });

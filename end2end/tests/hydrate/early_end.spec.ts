@@ -43,3 +43,30 @@ test("a reply that a filter ended says so", async ({ page, model }) => {
   await expect(latestReply(page).getByText("A content filter of the provider ended the reply here.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Continue" })).toHaveCount(0);
 });
+
+test("Continue that is pressed twice continues once", async ({ page, model }) => {
+  await begin(page, "Tell me everything");
+  const reply = await model.next();
+  reply.say("Half of");
+  reply.end("length");
+  await expectStatus(latestReply(page), "complete");
+  const asked: string[] = [];
+  await page.route("**/api/page/send_message", async (route) => {
+    asked.push(route.request().postDataJSON().message.client_request_id);
+    await route.continue();
+  });
+  const button = latestReply(page).getByRole("button", { name: "Continue" });
+  await button.evaluate((button: HTMLButtonElement) => {
+    button.click();
+    button.click();
+  });
+  await expect.poll(() => asked.length).toBe(2);
+  expect(new Set(asked).size).toBe(1);
+  (await model.next()).answer("it all.");
+  await expect(replies(page)).toHaveCount(2);
+  await expectStatus(latestReply(page), "complete");
+  await expect(users(page)).toHaveCount(2);
+  await page.reload();
+  await expect(users(page)).toHaveCount(2);
+  expect(model.asked).toBe(2);
+});

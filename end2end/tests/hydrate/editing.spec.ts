@@ -1,5 +1,7 @@
 // Words that are being edited: what becomes of them when the reader goes elsewhere, and answers that come late.
+import { violations } from "../../support/axe.ts";
 import { expectStatus, hydrated, latestReply, messageBox, send, stopButton, textOf } from "../../support/chat.ts";
+import { attach, attached, bring, png, text } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { editBox, hold, said, tabTo, talk, users } from "../../support/verbs.ts";
 
@@ -119,4 +121,87 @@ test("what is wrong with an edit belongs to its box and is said", async ({ page,
   await editBox(page).fill("words");
   await expect(editBox(page)).not.toHaveAttribute("aria-invalid");
   await expect(editBox(page)).toHaveAccessibleDescription("");
+});
+
+test("files go into the message that is edited, by button, paste and drop, and not into the next one", async ({ page, model }) => {
+  await talk(page, model, 1);
+  await messageBox(page).press("ArrowUp");
+  const form = page.getByRole("form", edit);
+  await form.getByLabel("Attach files").setInputFiles(text("notes.txt", "one\ntwo\n"));
+  await bring(page, "form.editor textarea", "paste", [png("image.png")]);
+  await bring(page, "main", "dragover", [text("more.md", "# More")]);
+  await expect(page.getByText("Drop files to attach them to the message you edit")).toBeVisible();
+  await bring(page, "main", "drop", [text("more.md", "# More")]);
+  const added = form.getByRole("list", { name: "Attached" }).getByRole("listitem");
+  await expect(added).toHaveCount(3);
+  await expect(form.locator("[data-state=ready]")).toHaveCount(3);
+  await expect(attached(page)).toHaveCount(3);
+  expect(await violations(page)).toEqual([]);
+  await form.getByRole("button", { name: "Remove more.md" }).click();
+  await expect(added).toHaveCount(2);
+  // Left and come back to, it is as it was.
+  await editBox(page).press("Escape");
+  await expect(added).toHaveCount(0);
+  await messageBox(page).press("ArrowUp");
+  await expect(added).toHaveText([/notes.txt/, /image.png/]);
+  await editBox(page).fill("q1 with files");
+  await editBox(page).press("Enter");
+  const reply = await model.next();
+  const content = JSON.stringify(reply.request.messages.at(-1).content);
+  expect(content).toContain("one\\ntwo");
+  expect(content).toContain("data:image/png;base64,");
+  expect(content).not.toContain("# More");
+  reply.answer("Seen.");
+  await expectStatus(latestReply(page), "complete");
+  await expect(users(page).first()).toContainText("notes.txt");
+  // Of the next message it is not.
+  await expect(attached(page)).toHaveCount(0);
+});
+
+test("what a message has attached is kept or taken away where it is edited, with keys alone", async ({ page, model }) => {
+  await talk(page, model, 1);
+  await attach(page, text("one.txt", "first file"), text("two.txt", "second file"));
+  await expect(page.locator(".composer [data-state=ready]")).toHaveCount(2);
+  await send(page, "Read them");
+  (await model.next()).answer("Read.");
+  await expectStatus(latestReply(page), "complete");
+  await messageBox(page).press("ArrowUp");
+  const items = page.locator("form.editor .attached-item");
+  await expect(items).toHaveText([/one.txt/, /two.txt/]);
+  await tabTo(page, page.getByRole("button", { name: "Remove one.txt" }));
+  await page.keyboard.press("Enter");
+  await expect(items).toHaveText([/two.txt/]);
+  await expect(page.locator("#say")).toHaveText("one.txt removed.");
+  await expect(page.getByRole("button", { name: "Remove two.txt" })).toBeFocused();
+  await editBox(page).press("Home");
+  await editBox(page).press("Enter");
+  const reply = await model.next();
+  const content = JSON.stringify(reply.request.messages.at(-1).content);
+  expect(content).toContain("second file");
+  expect(content).not.toContain("first file");
+  reply.answer("Read it.");
+  await expect(textOf(latestReply(page))).toHaveText("Read it.");
+  await expect(users(page).last().locator(".chip.reference")).toHaveText([/two.txt/]);
+});
+
+test("an edit waits for its files, says so, and goes out by itself", async ({ page, model }) => {
+  await talk(page, model, 1);
+  let go = () => {};
+  const held = new Promise<void>((resolve) => { go = resolve; });
+  await page.route("**/api/blobs*", async (route) => { await held; await route.continue(); });
+  await messageBox(page).press("ArrowUp");
+  const form = page.getByRole("form", edit);
+  await form.getByLabel("Attach files").setInputFiles(text("slow.txt", "slow words"));
+  await editBox(page).press("Enter");
+  await expect(form.getByText("Uploading 1 of 1…")).toBeVisible();
+  await expect(page.locator("#say")).toHaveText("Your message goes out when the files are there.");
+  expect(model.asked).toBe(1);
+  await form.getByRole("button", { name: "Cancel" }).first().click();
+  await expect(form.getByText("Uploading")).toHaveCount(0);
+  await editBox(page).press("Enter");
+  go();
+  const reply = await model.next();
+  expect(JSON.stringify(reply.request.messages.at(-1).content)).toContain("slow words");
+  reply.answer("Got it.");
+  await expect(textOf(latestReply(page))).toHaveText("Got it.");
 });

@@ -1,8 +1,9 @@
 // What a reply that failed offers beside another try, by why it failed, and a try that waits.
 // UX-15 of docs/acceptance.md.
-import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";
+import { violations } from "../../support/axe.ts";
+import { begin, expectStatus, hydrated, latestReply, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { editBox, heading, users, versions } from "../../support/verbs.ts";
+import { editBox, heading, talk, users, versions } from "../../support/verbs.ts";
 
 test("a refused key leads to its provider's card, and another model answers in its place", async ({ page, model }) => {
   model.refuse(401);
@@ -17,6 +18,8 @@ test("a refused key leads to its provider's card, and another model answers in i
   await hydrated(page);
   await panel.getByRole("link", { name: "Try again with…" }).click();
   const dialog = page.getByRole("dialog", { name: "Try again with…" });
+  await expect(dialog).toBeVisible();
+  expect(await violations(page, "dialog")).toEqual([]);
   await dialog.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
   await dialog.getByRole("button", { name: "Try again" }).click();
   await expectStatus(latestReply(page), "complete");
@@ -63,4 +66,27 @@ test("a try that waits need not be waited for", async ({ page, model }) => {
   await latestReply(page).locator(".status-line").getByRole("button", { name: "Stop waiting" }).click();
   await expectStatus(latestReply(page), "cancelled");
   expect(model.asked).toBe(1);
+});
+
+test("a conversation that is too long says by how much, what in it is big, and where to branch from", async ({ page, model }) => {
+  await talk(page, model, 1);
+  model.refuse(400, {}, "This model's maximum context length is 200000 tokens. However, your messages resulted in 210000 tokens.");
+  await send(page, "word ".repeat(2_000));
+  await expectStatus(latestReply(page), "error");
+  const panel = latestReply(page).locator("[data-error=context_too_long]");
+  await expect(panel).toContainText("Too long for this model (210k of 200k tokens).");
+  await expect(page.locator("#alert")).toContainText("Reply failed: Too long for this model (210k of 200k tokens).");
+  await expect(panel.getByRole("link", { name: "Branch earlier" })).toBeVisible();
+  await panel.getByRole("link", { name: "What is big?" }).click();
+  await expect(page.getByRole("heading", { name: "What is big" })).toBeInViewport();
+  const big = page.getByRole("region", { name: "What is big" });
+  await expect(big.locator("dt").first()).toHaveText("Your messages");
+  await expect(big.locator("dd").first()).toContainText("9");
+  await expect(big.getByRole("listitem").first()).toContainText("word word");
+  expect(await violations(page)).toEqual([]);
+  await page.goBack();
+  await hydrated(page);
+  await panel.getByRole("link", { name: "Branch earlier" }).click();
+  await expect(page).toHaveURL(/\?from=/);
+  await expect(page.getByText("messages below are hidden")).toBeVisible();
 });

@@ -2,6 +2,7 @@
 import { begin, expectStatus, hydrated, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
+import { hold, said, talk } from "../../support/verbs.ts";
 
 const BOX = { id: "box", name: "Box", api: "openai_chat", key: "test", local_network: true };
 
@@ -50,5 +51,28 @@ test("another try that is refused is said at the reply until something is asked,
   await dialog.getByRole("button", { name: "Try again" }).click();
   (await model.next()).answer("a2");
   await expect(textOf(latestReply(page))).toHaveText("a2");
+  await expect(page.locator(".refused")).toHaveCount(0);
+});
+
+test("a refusal that comes after its chat was left is said once, and at no other chat's turns", async ({ page, turnleaf, model, watch }) => {
+  watch.expect(/status of 500.*retry_reply/);
+  await talk(page, model, 1, "other ");
+  const box = { ...BOX, base_url: model.environment.OPENAI_BASE_URL, models: [MODEL] };
+  expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
+  await begin(page, "q1", `box/${MODEL}`);
+  (await model.next()).answer("a1");
+  await expectStatus(latestReply(page), "complete");
+  expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
+  const held = await hold(page, "retry_reply");
+  await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
+  await held.asked;
+  await page.getByRole("link", { name: "other q1" }).click();
+  await expect.poll(() => said(page)).toEqual(["other q1", "other a1"]);
+  held.release();
+  await expect(page.locator(".toast")).toHaveText(/is not available/);
+  await expect(page.locator(".refused")).toHaveCount(0);
+  await expect(page.locator("#message-problem")).toBeEmpty();
+  await page.getByRole("link", { name: "q1", exact: true }).click();
+  await expect.poll(() => said(page)).toEqual(["q1", "a1"]);
   await expect(page.locator(".refused")).toHaveCount(0);
 });

@@ -5,7 +5,7 @@ import type { Page } from "@playwright/test";
 import { begin, expectStatus, hydrated, idOf, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
-import { menu, said, talk, users, versions } from "../../support/verbs.ts";
+import { menu, models, said, talk, users, versions } from "../../support/verbs.ts";
 
 /** Makes the second message "edit", which is answered with "b2". */
 async function editSecond(page: Page, model: ModelServer): Promise<void> {
@@ -226,11 +226,10 @@ test("Branch hides what is below until something is sent, and Cancel brings it b
 
 test("another model tries again on a branch of its own", async ({ page, model }) => {
   await talk(page, model, 1);
-  await menu(latestReply(page)).click();
-  await page.getByRole("link", { name: "Try again with…" }).click();
-  const dialog = page.getByRole("dialog", { name: "Try again with…" });
-  await dialog.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
-  await dialog.getByRole("button", { name: "Try again" }).click();
+  await models(latestReply(page)).click();
+  // Who has just answered is not named.
+  await expect(page.getByRole("button", { name: /^Try again with test-model/ })).toHaveCount(0);
+  await page.getByRole("button", { name: "Try again with Demo: Tour" }).click();
   await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
   await expectStatus(latestReply(page), "complete");
   await expect(versions(latestReply(page))).toContainText("2/2");

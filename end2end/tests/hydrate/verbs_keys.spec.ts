@@ -1,19 +1,13 @@
 // The verbs of a turn with keys alone.
 import { expectStatus, hydrated, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { chooseByKeys, editBox, heading, said, tabTo, talk, users, versions } from "../../support/verbs.ts";
+import { chooseByKeys, editBox, heading, models, said, tabTo, talk, users, versions } from "../../support/verbs.ts";
 
-test("Try again with… by keys", async ({ page, model }) => {
+test("another model tries again by keys", async ({ page, model }) => {
   await talk(page, model, 1);
-  await chooseByKeys(page, latestReply(page), page.getByRole("link", { name: "Try again with…" }));
-  const dialog = page.getByRole("dialog", { name: "Try again with…" });
-  await expect(dialog).toBeVisible();
-  await tabTo(page, dialog.getByRole("combobox", { name: "Model" }));
-  await page.keyboard.type("Demo: Tour");
-  await expect(dialog.getByRole("combobox", { name: "Model" })).toHaveValue("demo/tour");
-  await tabTo(page, dialog.getByRole("button", { name: "Try again" }));
-  await page.keyboard.press("Enter");
-  await expect(dialog).toBeHidden();
+  const row = page.getByRole("button", { name: "Try again with Demo: Tour" });
+  await chooseByKeys(page, latestReply(page), row, models(latestReply(page)));
+  await expect(row).toHaveCount(0);
   await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
   await expectStatus(latestReply(page), "complete");
   await expect(versions(latestReply(page))).toContainText("2/2");

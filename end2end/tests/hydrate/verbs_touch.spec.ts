@@ -1,7 +1,7 @@
 // The verbs of a turn on a phone: there is no pointer that could hover, and all of them are reached with a finger.
 import { expectStatus, hydrated, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { editBox, menu, said, talk, users, versions } from "../../support/verbs.ts";
+import { editBox, menu, models, said, talk, users, versions } from "../../support/verbs.ts";
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 
@@ -31,11 +31,8 @@ test("a reply is tried again, by another model too, and edited by hand", async (
   (await model.next()).answer("again");
   await expect(textOf(latestReply(page))).toHaveText("again");
   await expectStatus(latestReply(page), "complete");
-  await menu(latestReply(page)).tap();
-  await page.getByRole("link", { name: "Try again with…" }).tap();
-  const dialog = page.getByRole("dialog", { name: "Try again with…" });
-  await dialog.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
-  await dialog.getByRole("button", { name: "Try again" }).tap();
+  await models(latestReply(page)).tap();
+  await page.getByRole("button", { name: "Try again with Demo: Tour" }).tap();
   await expect(versions(latestReply(page))).toContainText("3/3");
   await expectStatus(latestReply(page), "complete");
   await menu(latestReply(page)).tap();

@@ -29,3 +29,43 @@ test("files are attached, taken away and sent by forms, and what is typed stays"
   await expect(picture).toHaveAttribute("href", /^\/api\/blobs\/[0-9a-f]{64}$/);
   await expect(attached(page)).toHaveCount(0);
 });
+
+test("a message that is edited keeps what is ticked and takes new files, by a form", async ({ page, model }) => {
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await page.getByLabel("Attach files").setInputFiles([text("one.txt", "first file"), text("two.txt", "second file")]);
+  await page.getByRole("button", { name: "Attach", exact: true }).click();
+  await expect(attached(page)).toHaveCount(2);
+  await choose(page, "openai/test-model");
+  await send(page, "Read them");
+  (await model.next()).answer("Read.");
+  await page.goto(page.url());
+  await page.getByRole("button", { name: "Edit your message" }).first().click();
+  await page.getByRole("checkbox", { name: "one.txt" }).uncheck();
+  await expect(page.getByRole("checkbox", { name: "two.txt" })).toBeChecked();
+  await page.getByLabel("Attach files").setInputFiles(text("three.txt", "third file"));
+  await page.getByRole("button", { name: "Send" }).click();
+  const reply = await model.next();
+  const content = JSON.stringify(reply.request.messages.at(-1).content);
+  expect(content).toContain("second file");
+  expect(content).toContain("third file");
+  expect(content).not.toContain("first file");
+  reply.answer("Read again.");
+  await page.goto(page.url());
+  await expect(page.locator("article[data-role=user] .chip.reference")).toHaveText([/two.txt/, /three.txt/]);
+});
+
+test("a message that is edited says on its page what is wrong with a file, and keeps the words", async ({ page, model, watch }) => {
+  watch.expect(/status of 422/);
+  await page.goto("/");
+  await choose(page, "openai/test-model");
+  await send(page, "q1");
+  (await model.next()).answer("a1");
+  await page.goto(page.url());
+  await page.getByRole("button", { name: "Edit your message" }).first().click();
+  await page.getByRole("textbox", { name: "Message" }).fill("q1 with a file");
+  await page.getByLabel("Attach files").setInputFiles(text("empty.txt", ""));
+  await page.getByRole("button", { name: "Send" }).click();
+  await expect(page.getByText(/empty\.txt: /)).toBeVisible();
+  await expect(page.getByRole("textbox", { name: "Message" })).toHaveValue("q1 with a file");
+});

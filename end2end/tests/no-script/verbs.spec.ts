@@ -55,7 +55,7 @@ test("a reply is edited by hand, and tried again by another model", async ({ pag
   await page.getByRole("button", { name: "Save as new version" }).click();
   await expect(textOf(latestReply(page))).toHaveText("Mine");
   await expect(latestReply(page)).toContainText("Edited by you");
-  await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
+  await latestReply(page).getByRole("button", { name: "Ask another model" }).click();
   await page.getByRole("link", { name: "Try again with…" }).click();
   await page.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
   await page.getByRole("button", { name: "Try again" }).click();

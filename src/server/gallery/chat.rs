@@ -3,10 +3,12 @@
 
 use leptos::prelude::*;
 
+use super::composers::named;
 use super::lists::{branch, chat};
 use super::turns::asked;
 use super::{board, words};
 use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView, Side};
+use crate::domain::attachment::Standing;
 use crate::domain::chat::ChatSettings;
 use crate::domain::{Chat, DeletionId, Role, TurnId, UserId, sample};
 use crate::ui::erased::view;
@@ -14,7 +16,7 @@ use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
 use crate::ui::page::chat::deleting::DeletedNotice;
 use crate::ui::page::chat::find;
 use crate::ui::page::chat::header::ChatHeader;
-use crate::ui::page::not_found::{Failed, Missing};
+use crate::ui::page::not_found::{failed, missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::more::LoadMore;
@@ -106,17 +108,26 @@ fn more() -> AnyView {
 }
 
 fn editors() -> AnyView {
-    let verbs = Verbs::new(String::new(), Callback::new(|_| ()));
+    let verbs = Verbs::new(String::new(), RwSignal::new(Vec::new()), Callback::new(|_| ()));
     let editor = |id, role, text: &str| view! { <Editor verbs id role text=text.to_owned()/> };
     view! {
         {editor(sample::turn_id(1), Role::User, "Where do leaves come from?")}
         {editor(LEAF, Role::Assistant, "From buds.")}
+        {view! {
+            <Editor
+                verbs
+                id=sample::turn_id(3)
+                role=Role::User
+                text="Compare these.".to_owned()
+                attached=vec![(named("Field notes.md", None), None), (named("Gone.md", Some((10, 42))), Some(Standing::Deleted))]
+            />
+        }}
     }
 }
 
 fn pages() -> AnyView {
     view! {
-        <Missing what=app_words::not_found_chat()/>
-        <Failed what=app_words::told::told("The server cannot be reached at the moment.").into_owned() on_retry=Callback::new(|()| ())/>
+        {missing(app_words::not_found_chat())}
+        {failed(app_words::told::told("The server cannot be reached at the moment.").into_owned(), Callback::new(|()| ()))}
     }
 }

@@ -86,6 +86,7 @@ pub fn demo() -> Model {
         output_tokens: None,
         is_demo: true,
         is_default: true,
+        used: None,
     }
 }
 
@@ -181,6 +182,22 @@ fn arrive(queue: &mut Queue) {
     queue.add("leaves.md".to_owned(), 12_000);
 }
 
+/// A document that is attached, or these lines of one.
+pub(super) fn named(title: &str, lines: Option<(u64, u64)>) -> Attachment {
+    let ref_id = sample::uuid(0xd0c).to_string();
+    let content = match lines {
+        None => Content::Reference { ref_id, ref_type: "document".into(), version_timestamp: None },
+        Some(_) => Content::PartialReference {
+            ref_id,
+            ref_type: "document".into(),
+            version_timestamp: None,
+            selection_start: 0,
+            selection_end: 120,
+        },
+    };
+    Attachment { content, card: Card { title: title.into(), lines, tokens: 1_240, ..Card::default() } }
+}
+
 fn draft(standing: Standing) -> DraftView {
     let text = match standing {
         Standing::Written | Standing::Full | Standing::Refused | Standing::Leaving => {
@@ -188,20 +205,6 @@ fn draft(standing: Standing) -> DraftView {
         }
         Standing::Files | Standing::Arriving => "Compare these.",
         _ => "",
-    };
-    let named = |title: &str, lines| {
-        let ref_id = sample::uuid(0xd0c).to_string();
-        let content = match lines {
-            None => Content::Reference { ref_id, ref_type: "document".into(), version_timestamp: None },
-            Some(_) => Content::PartialReference {
-                ref_id,
-                ref_type: "document".into(),
-                version_timestamp: None,
-                selection_start: 0,
-                selection_end: 120,
-            },
-        };
-        Attachment { content, card: Card { title: title.into(), lines, tokens: 1_240, ..Card::default() } }
     };
     let attachments = match standing {
         Standing::Files => vec![

@@ -20,7 +20,7 @@ const THOUGHT: &str = "The question is short, so the answer should be short too.
 /// The turns as the application shows them.
 pub fn draw(turns: Vec<TurnView>) -> AnyView {
     let state = ChatState::new(turns, Callback::new(|_| ()));
-    provide_context(Verbs::new(String::new(), Callback::new(|_| ())));
+    provide_context(Verbs::new(String::new(), RwSignal::new(Vec::new()), Callback::new(|_| ())));
     view! { <Transcript state on_stop=Callback::new(|_| ()) on_retry=Callback::new(|_| ())/> }
 }
 

@@ -132,18 +132,29 @@ async fn attach_file(
     name: &str,
     bytes: bytes::Bytes,
 ) -> Result<(), ServiceError> {
+    let block = block_of(app, viewer, (name, bytes), None).await?;
+    app.service().attach_to_draft(viewer, chat, vec![block]).await.map(drop)
+}
+
+/// The block that a file of a form is in a message. Under the name of a request one document is made of it, however often
+/// it comes.
+pub(super) async fn block_of(
+    app: &App,
+    viewer: UserId,
+    (name, bytes): (&str, bytes::Bytes),
+    client_request_id: Option<String>,
+) -> Result<MessageBlock, ServiceError> {
     let uploaded = app.service().upload(viewer, name, bytes).await?;
-    let block = match uploaded.kind {
+    Ok(match uploaded.kind {
         UploadKind::Image => MessageBlock::Image { blob: uploaded.sha256, alt: None },
         UploadKind::File => {
             let source = Source::Blob { sha256: uploaded.sha256, encoding: None };
-            let new = NewDocument { title: Some(uploaded.name), kind: None, source, client_request_id: None };
+            let new = NewDocument { title: Some(uploaded.name), kind: None, source, client_request_id };
             let document = app.service().create_document(viewer, new).await?.it;
             let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT.to_owned());
             MessageBlock::Reference { ref_id, ref_type, version_timestamp: None }
         }
-    };
-    app.service().attach_to_draft(viewer, chat, vec![block]).await.map(drop)
+    })
 }
 
 fn page_of(chat: Option<ChatId>) -> String {

@@ -21,6 +21,10 @@ use crate::ui::locale::speak;
 /// The fields of forms in which people write. Keys and addresses are not shown again.
 const WRITTEN: [&str; 6] = ["text", "content", "system_prompt", "reason", "title", "name"];
 
+/// What somebody wrote into a form whose body is not read twice because files come with it: its handler says so.
+#[derive(Debug, Clone)]
+pub(super) struct Written(pub Vec<String>);
+
 /// Answers a failure with a page where a page was asked for.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     if router::is_api(request.uri()) || !wants_page(request.headers()) {
@@ -33,7 +37,10 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     if !is_untold(&response) {
         return response;
     }
-    let typed = written(typed).await;
+    let typed = match response.extensions().get::<Written>() {
+        Some(Written(typed)) => typed.clone(),
+        None => written(typed).await,
+    };
     let locale = language::asked(&asked_with.2);
     speak(locale, || told(&app, asked_with, &typed, response))
 }

@@ -4,7 +4,7 @@ use super::{Pages, api_error};
 use crate::api::error::ApiError;
 use crate::api::view::{DraftView, SendMessage, Started};
 use crate::domain::attachment::Attachment;
-use crate::domain::{BlockId, ChatId, Params, Thinking, TurnId, UserId};
+use crate::domain::{ChatId, Params, Thinking, TurnId, UserId};
 use crate::server::service::Draft;
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::placement::Wanted;
@@ -41,27 +41,22 @@ impl Pages {
         self.started(viewer, started).await
     }
 
+    /// The turn in other words, with what is `attached` to them.
     pub async fn edit(
         &self,
         viewer: UserId,
         id: TurnId,
         text: String,
-        without: &[BlockId],
+        attached: Vec<MessageBlock>,
         request_id: String,
     ) -> Result<Started, ApiError> {
-        let mut content = Vec::new();
-        if !without.is_empty() {
-            let old = self.0.turn(viewer, id).await.map_err(api_error)?;
-            let kept = old.blocks.iter().filter(|block| !without.contains(&block.id));
-            content.extend(kept.filter_map(Attachment::of).map(MessageBlock::from));
-        }
+        let mut content = attached;
         // Without words it is what it has attached.
         if content.is_empty() || !text.trim().is_empty() {
             content.push(MessageBlock::Text { text });
         }
         let request = StartTurn {
             content,
-            takes_attachments: without.is_empty(),
             client_request_id: Some(request_id).filter(|id| !id.is_empty()),
             ..StartTurn::default()
         };

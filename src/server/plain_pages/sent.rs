@@ -1,8 +1,11 @@
 //! What a reply's requests were made of, for the person whose chat it is: the manifest of a generation in words. Each
 //! message of the request with the form in which it went, and of what was attached the version and the range.
 
+mod big;
+
 use std::collections::HashMap;
 
+pub use big::Part;
 use leptos::prelude::*;
 
 use super::turns::address;
@@ -51,7 +54,11 @@ impl SentPage<'_> {
         };
         let raw = generation.raw_bytes.map(|bytes| {
             let address = format!("/api/generations/{}/raw", generation.id);
-            view! { <a class="button bare" href=address download="">{said::bytes(bytes)}</a> }
+            let look = format!("/turns/{}/raw?of={}", self.sent.turn.id, generation.id);
+            view! {
+                <a class="button bare" href=look>{said::raw_look()}</a>
+                <a class="button bare" href=address download="">{said::bytes(bytes)}</a>
+            }
         });
         view! {
             {(all > 1).then(|| self.others())}
@@ -59,6 +66,7 @@ impl SentPage<'_> {
                 <h2 id="request">{said::request_of(self.sent.at + 1, all)}</h2>
                 {facts(generation, manifest)}
             </section>
+            {manifest.map(|manifest| big::draw(self.sent, manifest))}
             <section aria-labelledby="messages">
                 <h2 id="messages">{said::messages()}</h2>
                 {messages}

@@ -13,6 +13,7 @@ use crate::domain::{Content, Role, Turn};
 use crate::ui::erased::view;
 use crate::ui::kit::{Icon, reference_chip};
 use crate::ui::words as app_words;
+use crate::ui::words::attaching as of_files;
 use crate::ui::words::{transcript as said, trash as said_of_trash};
 
 /// Of the turn that is to be deleted, in its own words.
@@ -48,7 +49,7 @@ impl EditView<'_> {
             ..TextField::default()
         };
         view! {
-            <form method="post" action="/forms/edit">
+            <form method="post" action="/forms/edit" enctype="multipart/form-data">
                 <input type="hidden" name="turn_id" value=self.turn.id.to_string()/>
                 <input type="hidden" name="client_request_id" value=self.request_id.to_owned()/>
                 {field.draw()}
@@ -64,24 +65,38 @@ impl EditView<'_> {
     }
 }
 
-/// What goes along with the other words, because it is attached to the message.
-fn attached(turn: &Turn) -> Option<AnyView> {
-    let chip = |attachment: Attachment| match &attachment.content {
-        Content::Image { blob, alt, .. } => {
-            let address = format!("/api/blobs/{blob}");
-            view! { <li><a class="chip" href=address><Icon name="file"/><bdi class="chip-text">{alt.clone()}</bdi></a></li> }
-                .into_any()
+/// What goes along with the other words: each of what is attached to the message, unless its box is cleared, and files.
+fn attached(turn: &Turn) -> AnyView {
+    let chip = |attachment: Attachment| {
+        let key = attachment.key();
+        let chip = match &attachment.content {
+            Content::Image { blob, alt, .. } => {
+                let address = format!("/api/blobs/{blob}");
+                view! { <a class="chip" href=address><Icon name="file"/><bdi class="chip-text">{alt.clone()}</bdi></a> }
+            }
+            content => reference_chip(content, &attachment.card, None),
+        };
+        view! {
+            <li>
+                <input type="checkbox" name="keep" value=key checked aria-label=attachment.card.title/>
+                {chip}
+            </li>
         }
-        content => view! { <li>{reference_chip(content, &attachment.card, None)}</li> }.into_any(),
     };
     let chips: Vec<AnyView> = turn.blocks.iter().filter_map(Attachment::of).map(chip).collect();
-    (!chips.is_empty()).then(|| {
+    let kept = (!chips.is_empty()).then(|| {
         view! {
             <p class="hint">{words::goes_along()}</p>
             <ul class="chips">{chips}</ul>
         }
-        .into_any()
-    })
+    });
+    view! {
+        {kept}
+        <div class="form-field">
+            <label for="edit-files">{of_files::attach()}</label>
+            <input class="field" type="file" id="edit-files" name="files" multiple/>
+        </div>
+    }
 }
 
 /// Another reply, of a model to choose.

@@ -4,6 +4,7 @@ pub mod api;
 pub mod chats;
 pub mod compare;
 pub mod documents;
+pub mod everything;
 pub mod failed;
 pub mod offline;
 pub mod preferences;
@@ -17,6 +18,7 @@ pub mod tree;
 pub mod usage;
 
 use crate::ui::locale::{Locale, locale, said, words};
+pub use crate::ui::words::connecting::show;
 
 pub const API: &str = "API";
 
@@ -26,8 +28,6 @@ words! {
     providers_title: "Providers", "服务商";
     usage_title: "Usage", "用量";
     optional: "optional", "可选";
-    /// Of a key that is being typed.
-    show: "Show", "显示";
 }
 
 // A chat's settings.
@@ -38,7 +38,7 @@ pub const TOP_K: &str = "Top k";
 
 words! {
     back_to_chat: "Back to the chat", "返回对话";
-    goes_along: "What is attached goes along:", "附件会一并发送：";
+    goes_along: "What is ticked goes along:", "勾选的附件会一并发送：";
     system_prompt: "System prompt", "系统提示词";
     system_prompt_hint: "What every model is told before the first message. A branch keeps the prompt it began with; a changed one is for new branches, Try again included.", "每个模型在第一条消息之前收到的内容。分支沿用开始时的提示词；修改后只对新分支生效，包括重试产生的分支。";
     of_next_chat: "For the chat that your next message begins. Later new chats begin as usual again.", "用于你的下一条消息所新建的对话。之后的新对话恢复为通常设置。";
@@ -66,6 +66,7 @@ words! {
     policy_omit: "Stays behind (chosen by a repair)", "不发回（由自动修复选定）";
     save: "Save", "保存";
     saved: "Saved.", "已保存。";
+    not_reached: "Not saved: the server did not take it. Change it again in a moment.", "未保存：服务器没有接受。请稍后重新修改。";
     delete_chat: "Delete this chat", "删除此对话";
     delete_chat_what: "It goes to Trash with all its branches and can be brought back for 30 days.", "对话及其所有分支会移到回收站，30 天内可以恢复。";
     not_saved: "Nothing was saved yet: some fields need another look.", "尚未保存，请检查有误的字段。";

@@ -5,11 +5,13 @@ use leptos::ev::{self, BeforeUnloadEvent, DragEvent};
 use leptos::html::Input;
 use leptos::prelude::*;
 
+use super::attaching::Attaching;
 use super::queue::Queue;
 use super::state::ComposerState;
 use crate::browser::files;
 use crate::ui::erased::{effect, live, view};
 use crate::ui::kit::Icon;
+use crate::ui::transcript::Verbs;
 use crate::ui::words::attaching as words;
 
 /// The input's id, for its label.
@@ -18,30 +20,10 @@ const INPUT: &str = "attach-files";
 /// "Attach files".
 #[component]
 pub fn AttachButton() -> impl IntoView {
-    let state = expect_context::<ComposerState>();
-    let input = NodeRef::<Input>::new();
-    // Files may have been chosen before the page listened.
-    effect(move || {
-        if let Some(input) = input.get() {
-            state.attaching.add(files::taken(&input));
-        }
-    });
+    let attaching = expect_context::<ComposerState>().attaching;
     view! {
         <span class="attach">
-            <input
-                node_ref=input
-                id=INPUT
-                class="quiet"
-                type="file"
-                name="files"
-                multiple
-                aria-label=words::attach()
-                on:change=move |event| state.attaching.add(files::chosen(&event))
-            />
-            <label class="button bare" for=INPUT title=words::attach()>
-                <Icon name="attach"/>
-                <span class="quiet">{words::attach()}</span>
-            </label>
+            <AttachInput attaching id=INPUT/>
             <button
                 class="button without-script"
                 formaction="/forms/attach"
@@ -54,10 +36,47 @@ pub fn AttachButton() -> impl IntoView {
     }
 }
 
+/// Chooses files, as a button.
+#[component]
+pub fn AttachInput(
+    attaching: Attaching,
+    /// Unique on the page, for its label.
+    #[prop(into)]
+    id: String,
+) -> impl IntoView {
+    let input = NodeRef::<Input>::new();
+    // Files may have been chosen before the page listened.
+    effect(move || {
+        if let Some(input) = input.get() {
+            attaching.add(files::taken(&input));
+        }
+    });
+    view! {
+        <input
+            node_ref=input
+            id=id.clone()
+            class="quiet"
+            type="file"
+            name="files"
+            multiple
+            aria-label=words::attach()
+            on:change=move |event| attaching.add(files::chosen(&event))
+        />
+        <label class="button bare" for=id title=words::attach()>
+            <Icon name="attach"/>
+            <span class="quiet">{words::attach()}</span>
+        </label>
+    }
+}
+
 /// The place to drop files, over the whole page while some are dragged over it.
 #[component]
 pub fn DropTarget() -> impl IntoView {
-    let state = expect_context::<ComposerState>();
+    let own = expect_context::<ComposerState>().attaching;
+    // While a message is edited, files are for that one.
+    let verbs = use_context::<Verbs>();
+    let edited = move || verbs.and_then(|verbs| verbs.attaching.try_get_value().flatten());
+    let all = move || edited().into_iter().chain([own]);
     let is_over = RwSignal::new(false);
     effect(move || {
         let over = window_event_listener(ev::dragover, move |event: DragEvent| {
@@ -79,13 +98,13 @@ pub fn DropTarget() -> impl IntoView {
             if files::is_dragged(&event) {
                 event.prevent_default();
                 is_over.set(false);
-                state.attaching.add(files::dropped(&event));
+                edited().unwrap_or(own).add(files::dropped(&event));
             }
         });
-        let online = window_event_listener(ev::online, move |_| state.attaching.retry_lost());
+        let online = window_event_listener(ev::online, move |_| all().for_each(Attaching::retry_lost));
         // No page can keep files that are half sent; what is attached is in the draft.
         let leaving = window_event_listener(ev::beforeunload, move |event: BeforeUnloadEvent| {
-            if state.attaching.queue.with_untracked(Queue::is_unfinished) {
+            if all().any(|attaching| attaching.queue.with_untracked(Queue::is_unfinished)) {
                 event.prevent_default();
             }
         });
@@ -99,8 +118,9 @@ pub fn DropTarget() -> impl IntoView {
     });
     live(move || {
         is_over.get().then(|| {
+            let target = if edited().is_some() { words::drop_on_edit() } else { words::drop_here() };
             view! {
-                <div class="drop-target no-print"><p><Icon name="attach"/>{words::drop_here()}</p></div>
+                <div class="drop-target no-print"><p><Icon name="attach"/>{target}</p></div>
             }
         })
     })

@@ -7,7 +7,7 @@ use super::attaching::Attaching;
 use super::queue::{Item, State};
 use super::state::ComposerState;
 use crate::browser::focus;
-use crate::domain::attachment::Attachment;
+use crate::domain::attachment::{Attachment, Standing};
 use crate::ui::drawn::picture;
 use crate::ui::erased::{live, rows, view};
 use crate::ui::kit::{Icon, reference_chip};
@@ -17,8 +17,7 @@ use crate::ui::words::attaching as said;
 
 /// The list; nothing while nothing is attached.
 #[component]
-pub fn AttachedList() -> impl IntoView {
-    let attaching = expect_context::<ComposerState>().attaching;
+pub fn AttachedList(attaching: Attaching) -> impl IntoView {
     let items = move || attaching.queue.with(|queue| queue.items().to_vec());
     let is_empty = move || attaching.queue.with(|queue| queue.items().is_empty());
     view! {
@@ -69,10 +68,17 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
         State::Ready { attachment, .. } => attachment.key(),
         _ => String::new(),
     };
+    // What is on its way is cancelled, what is here is taken away.
+    let is_on_its_way =
+        move || item.with(|item| matches!(item.state, State::Waiting | State::Sending(_) | State::Lost));
+    let label = move || {
+        let name = item.with(|item| item.name.clone());
+        if is_on_its_way() { said::cancel(&name) } else { said::remove(&name) }
+    };
     let remove = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
         attaching.remove(id);
-        to_the_words();
+        to_the_words(attaching.form);
     };
     view! {
         <button
@@ -81,8 +87,8 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
             formnovalidate
             name="detach"
             value=key
-            aria-label=move || said::remove(&item.with(|item| item.name.clone()))
-            title=said::remove_attachment()
+            aria-label=label
+            title=move || if is_on_its_way() { words::cancel() } else { said::remove_attachment() }
             on:click=remove
         >
             <Icon name="close"/>
@@ -91,10 +97,10 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
 }
 
 /// The button that had the focus is gone: to the next attachment, else to the words.
-fn to_the_words() {
-    request_animation_frame(|| {
-        if focus::is_free() && !focus::on(".attached-item button[name=detach]") {
-            focus::on("#message");
+fn to_the_words(form: &'static str) {
+    request_animation_frame(move || {
+        if focus::is_free() && !focus::on(&format!("{form} .attached-item button[name=detach]")) {
+            focus::on(&format!("{form} textarea"));
         }
     });
 }
@@ -104,7 +110,8 @@ fn inside(attaching: Attaching, item: Memo<Item>, kind: &State) -> AnyView {
     let status = match kind {
         State::Ready { attachment, standing } => {
             let Attachment { content, card } = attachment.as_ref();
-            return match picture::picture(content, card) {
+            let is_gone = *standing == Some(Standing::Deleted);
+            return match picture::picture(content, card).filter(|_| !is_gone) {
                 Some(small) => {
                     let title = card.title.clone();
                     view! {
@@ -147,7 +154,7 @@ fn as_encoding(attaching: Attaching, id: u32, name: &str, encoding: &str) -> Any
         <button type="button" class="button bare strong" aria-label=said::read_file_as(name, encoding)
             on:click=move |_| {
                 attaching.retry_as(id, chosen.clone());
-                to_the_words();
+                to_the_words(attaching.form);
             }>
             {said::read_as(encoding)}
         </button>
@@ -166,12 +173,30 @@ fn word(state: &State) -> &'static str {
     }
 }
 
+/// How far the files are that a message waits for, and the way to have it wait no longer.
+#[component]
+pub fn WaitingNote(attaching: Attaching, waits: RwSignal<bool>, stop_waiting: Callback<()>) -> impl IntoView {
+    let progress = move || attaching.queue.with(|queue| queue.progress());
+    live(move || {
+        waits.get().then(|| {
+            view! {
+                <p class="hint attached-note">
+                    <span>{move || progress().map(|(number, total)| said::uploading(number, total))}</span>
+                    <button type="button" class="button bare strong" on:click=move |_| stop_waiting.run(())>
+                        {words::cancel()}
+                    </button>
+                </p>
+            }
+        })
+    })
+}
+
 /// What the message waits for, and what is to be said of pasted text.
 #[component]
 pub fn AttachedNotes() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let (attaching, pasting) = (state.attaching, state.pasting);
-    let progress = move || attaching.queue.with(|queue| queue.progress());
+    let stop_waiting = Callback::new(move |()| _ = state.stop_waiting());
     let take = move |_| {
         let Some(text) = pasting.offer.get_untracked() else { return };
         pasting.offer.set(None);
@@ -185,14 +210,7 @@ pub fn AttachedNotes() -> impl IntoView {
         focus::on("#message");
     };
     view! {
-        {live(move || state.waits.get().then(|| view! {
-            <p class="hint attached-note">
-                <span>{move || progress().map(|(number, total)| said::uploading(number, total))}</span>
-                <button type="button" class="button bare strong" on:click=move |_| { state.stop_waiting(); }>
-                    {words::cancel()}
-                </button>
-            </p>
-        }))}
+        <WaitingNote attaching waits=state.waits stop_waiting/>
         {live(move || pasting.offer.get().map(|text| view! {
             <p class="hint attached-note">
                 <span>{said::long_paste(text.chars().count())}</span>

@@ -1,5 +1,5 @@
-//! Files, documents and images of the message that is being written: drives the [`Queue`] with the browser's requests and
-//! keeps the draft in step with what is attached.
+//! Files, documents and images of a message that is being written, in the composer or where one is edited: drives the
+//! [`Queue`] with the browser's requests and tells whoever keeps the words what is attached.
 
 mod answers;
 
@@ -46,7 +46,7 @@ struct Outgoing {
     uploaded: Option<(String, String)>,
 }
 
-/// The attachments of a composer.
+/// The attachments of a composer, or of a message that is edited.
 #[derive(Clone, Copy)]
 pub struct Attaching {
     pub queue: RwSignal<Queue>,
@@ -54,18 +54,38 @@ pub struct Attaching {
     pub selected: RwSignal<Option<u32>>,
     sources: StoredValue<HashMap<u32, Outgoing>>,
     transfers: StoredValue<HashMap<u32, Transfer>>,
-    draft: DraftKeeper,
+    /// The form that they are in, as a selector: where the focus goes on.
+    pub(super) form: &'static str,
+    /// Keeps what is attached, beside the words.
+    keep: Callback<Vec<Attachment>>,
     announcer: Announcer,
 }
 
 impl Attaching {
-    pub fn new(draft: DraftKeeper, named: &[(usize, Standing)]) -> Self {
+    /// Those of the composer, which are part of its draft.
+    pub fn of_draft(draft: DraftKeeper, named: &[(usize, Standing)]) -> Self {
+        let keep = Callback::new(move |ready: Vec<Attachment>| {
+            if draft.attachments() != ready {
+                draft.change(|draft| draft.attachments = ready);
+            }
+        });
+        Self::new(draft.attachments(), named, ".composer", keep)
+    }
+
+    /// Those of the message in this form; `keep` hears of each change.
+    pub fn new(
+        attached: Vec<Attachment>,
+        named: &[(usize, Standing)],
+        form: &'static str,
+        keep: Callback<Vec<Attachment>>,
+    ) -> Self {
         Self {
-            queue: RwSignal::new(Queue::new(draft.attachments(), named)),
+            queue: RwSignal::new(Queue::new(attached, named)),
             selected: RwSignal::new(None),
             sources: StoredValue::new(HashMap::new()),
             transfers: StoredValue::new(HashMap::new()),
-            draft,
+            form,
+            keep,
             announcer: expect_context(),
         }
     }
@@ -256,11 +276,8 @@ impl Attaching {
         self.sources.try_update_value(|sources| sources.remove(&id));
     }
 
-    /// What is attached now belongs to the draft.
+    /// What is attached now belongs to what is kept.
     fn store(self) {
-        let ready = self.queue.with_untracked(Queue::ready);
-        if self.draft.attachments() != ready {
-            self.draft.change(|draft| draft.attachments = ready);
-        }
+        self.keep.run(self.queue.with_untracked(Queue::ready));
     }
 }

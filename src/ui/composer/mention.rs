@@ -1,9 +1,12 @@
-//! What the message box knows of the menus behind its signs: behind `@` documents, and lines of them, by their titles
-//! ([`menu`]); behind `/` at the begin of a line what can be done ([`commands`]). Each is a list that the box points into;
-//! the focus stays in the box (APG: combobox with a listbox). Their code is fetched with the first of these signs.
+//! What the message box knows of the menus behind its signs: behind `@` documents, and lines of them, by their titles, and
+//! turns by their words ([`menu`]); behind `/` at the begin of a line what can be done ([`commands`]). Each is a list that
+//! the box points into; the focus stays in the box (APG: combobox with a listbox). Their code is fetched with the first of
+//! these signs.
 
 mod commands;
+mod fitting;
 mod menu;
+mod turns;
 
 use leptos::prelude::*;
 

@@ -184,7 +184,8 @@ fn leads_to_reply(press: keymap::Press<'_>) -> bool {
     Keymap::of_page().of(Command::TurnBefore).is_some_and(|keys| !keys.is_bare() && keys.is(press))
 }
 
-fn is_bare(event: &KeyboardEvent) -> bool {
+/// Whether a key is pressed alone, and not for an input method.
+pub fn is_bare(event: &KeyboardEvent) -> bool {
     let held = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
     !held && !event.is_composing()
 }

@@ -1,5 +1,6 @@
 //! Which model answers, and how much it thinks. Ordinary selects, so they work in a form, on a phone and for a screen
-//! reader. Once a branch has a lock there is nothing to choose, and the chip says why.
+//! reader; many models are looked through in a dialog where there is script. Once a branch has a lock there is nothing to
+//! choose, and the chip says why.
 
 use leptos::prelude::*;
 
@@ -9,7 +10,10 @@ use crate::domain::{Lock, Thinking};
 use crate::ui::composer::COMPOSER;
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, live, view};
-use crate::ui::kit::Icon;
+use crate::ui::fetched::{NotFetched, when};
+use crate::ui::kit::{Dialog, Icon};
+use crate::ui::locale::colon;
+use crate::ui::model_picker::{ModelPicker, are_many};
 use crate::ui::words;
 
 /// The value of a model in the form: the provider's id holds no slash, so the first one ends it.
@@ -36,10 +40,14 @@ pub fn ModelMenu() -> impl IntoView {
 fn ModelSelect() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let choose = move |event| state.choose(parse_model_value(&event_target_value(&event)));
+    let is_long = move || state.models.with(|models| are_many(models));
     let groups = move || options(state.models.get(), state.choice.get());
+    let name =
+        move || state.model().map_or_else(|| words::choose_model().to_owned(), |model| words::model_name(&model));
     view! {
         <span class="select">
-            <select name="model" aria-label=words::model() on:change=choose>{move || groups()}</select>
+            {pick_button(state, words::model(), name)}
+            <select name="model" class:without-script=is_long aria-label=words::model() on:change=choose>{move || groups()}</select>
             <Icon name="chevron-down"/>
         </span>
     }
@@ -64,7 +72,7 @@ pub fn options(models: Vec<Model>, chosen: Option<Lock>) -> AnyView {
 }
 
 /// Models in their order, gathered under their providers' names.
-fn by_provider(models: Vec<Model>) -> Vec<(String, Vec<Model>)> {
+pub fn by_provider(models: Vec<Model>) -> Vec<(String, Vec<Model>)> {
     let mut groups: Vec<(String, Vec<Model>)> = Vec::new();
     for model in models {
         match groups.iter_mut().find(|(name, _)| *name == model.provider_name) {
@@ -97,6 +105,7 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
         state.choose(parse_model_value(&event_target_value(&event)));
         dialog::close_popovers();
     };
+    let is_long = move || state.models.with(|models| are_many(models));
     view! {
         <button type="button" class="chip" popovertarget=WHY>
             {move || view! { <Icon name=chip().0/> }}
@@ -114,7 +123,8 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
                 None => first_choices(state).into_any(),
             }}
             <span class="select">
-                <select name="other" aria-label=words::other_model() on:change=choose>
+                {pick_button(state, words::other_model(), || words::other_model().to_owned())}
+                <select name="other" class:without-script=is_long aria-label=words::other_model() on:change=choose>
                     <option value="">{words::other_model()}</option>
                     {move || options(state.models.get(), state.choice.get_untracked())}
                 </select>
@@ -123,6 +133,67 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
             <button class="button without-script" formaction="/forms/model" formnovalidate>{words::choose_model()}</button>
         </div>
     }
+}
+
+/// The button that opens the list of many models, in the place of the select that stands behind it without script.
+fn pick_button(
+    state: ComposerState,
+    label: &'static str,
+    text: impl Fn() -> String + Copy + Send + 'static,
+) -> AnyView {
+    let pick = move |_| {
+        dialog::close_popovers();
+        state.picks.set(true);
+    };
+    let named = move || {
+        let text = text();
+        if text == label { text } else { format!("{label}{}{text}", colon()) }
+    };
+    live(move || {
+        state.models.with(|models| are_many(models)).then(|| {
+            view! {
+                <button type="button" class="pick-model" aria-haspopup="dialog" aria-label=named on:click=pick>
+                    <bdi>{text}</bdi>
+                </button>
+            }
+        })
+    })
+}
+
+type Draw = fn(ComposerState) -> AnyView;
+
+/// The code of the dialog.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<Draw, NotFetched> {
+    Ok(draw_picks)
+}
+
+/// The dialog in which one of many models is chosen.
+#[component]
+pub fn ModelPicks() -> impl IntoView {
+    let state = expect_context::<ComposerState>();
+    let leave = Callback::new(move |()| state.picks.set(false));
+    when(move || state.picks.get(), fetch, leave, move |draw: &Draw| draw(state))
+}
+
+fn draw_picks(state: ComposerState) -> AnyView {
+    let is_locked = move || state.lock.with(Option::is_some);
+    let title =
+        Signal::derive(move || if is_locked() { words::other_model() } else { words::choose_model() }.to_owned());
+    let on_pick = Callback::new(move |lock| {
+        state.choose(Some(lock));
+        state.picks.set(false);
+        if untrack(is_locked) {
+            focus::on("#message");
+        }
+    });
+    let picker = live(move || {
+        state.picks.get().then(|| {
+            let chosen = untrack(|| state.choice.get().or_else(|| state.lock.get()));
+            view! { <ModelPicker models=state.models.get_untracked() chosen on_pick/> }
+        })
+    });
+    view! { <Dialog id="picks-title" title open=state.picks>{picker}</Dialog> }
 }
 
 /// The banner over the composer of a branch whose model is gone, with the way on.
@@ -193,7 +264,7 @@ pub fn ThinkingMenu() -> impl IntoView {
                 })
                 .collect_view();
             view! {
-                <span class="select">
+                <span class="select thinking">
                     <select name="thinking" aria-label=words::thinking() on:change=choose>{options}</select>
                     <Icon name="chevron-down"/>
                 </span>

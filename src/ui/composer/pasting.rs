@@ -84,6 +84,15 @@ impl Pasting {
     }
 }
 
+/// Rich text as Markdown; its plain `text` where that says as much.
+pub async fn as_markdown(text: String, html: &str) -> String {
+    if !is_rich(html) {
+        return text;
+    }
+    let convert = fetch().await.ok();
+    convert.and_then(|convert| convert(html, false)).unwrap_or(text)
+}
+
 /// Markdown of HTML, which goes behind a begun line or not; nothing where that has no more to say than its plain text.
 type Convert = fn(&str, bool) -> Option<String>;
 

@@ -43,7 +43,7 @@ fn commands_work_wherever_the_focus_is() {
     }
     // With Alt it is a character on some keyboards.
     assert_eq!(asked(Scope::Page, "C+A+b", false), None);
-    assert_eq!(asked(Scope::Document, "C+S+L", false), Some(Command::Quote));
+    assert_eq!(asked(Scope::Reading, "C+S+L", false), Some(Command::Quote));
 }
 
 #[test]
@@ -109,8 +109,7 @@ fn keys_that_would_break_something_are_refused_with_the_reason() {
     ] {
         assert_eq!(usual.check(command, typed), Err(why), "{typed}");
     }
-    // Another page.
-    assert!(usual.check(Command::Quote, "Ctrl+K").is_ok());
+    assert_eq!(usual.check(Command::Quote, "Ctrl+K"), Err(Refused::Taken(Command::Search)));
     assert!(usual.with(Command::Sidebar, None).check(Command::Search, "Ctrl+B").is_ok(), "it is free then");
 }
 

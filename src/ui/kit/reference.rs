@@ -1,4 +1,5 @@
-//! The chip of a document or of lines of one: what it is called, how much of it, and the way to it.
+//! The chip of a document or of lines of one: what it is called, how much of it, and the way to it. And of a picture that
+//! is not there any more.
 
 use leptos::prelude::*;
 
@@ -11,6 +12,10 @@ use crate::ui::words::attaching as words;
 
 /// The chip. What is not there any more is named and leads nowhere.
 pub fn reference_chip(content: &Content, card: &Card, standing: Option<Standing>) -> AnyView {
+    if let Content::Image { alt, .. } = content {
+        let said = format!("{alt} · {}", words::not_there());
+        return view! { <span class="chip gone"><Icon name="file"/><span>{said}</span></span> };
+    }
     let (Content::Reference { ref_id, version_timestamp, .. }
     | Content::PartialReference { ref_id, version_timestamp, .. }) = content
     else {

@@ -37,9 +37,22 @@ const FOCUS: u8 = 2;
 #[derive(Clone)]
 struct Toast {
     number: u64,
-    text: String,
+    text: ArcRwSignal<String>,
     action: Option<(&'static str, Run)>,
     clock: ArcStoredValue<Clock>,
+}
+
+/// A note that offers something, for who knows more of it later.
+pub struct Offered {
+    number: u64,
+    text: ArcRwSignal<String>,
+}
+
+impl Offered {
+    /// Says it in other words.
+    pub fn say(&self, text: String) {
+        self.text.set(text);
+    }
 }
 
 /// The notes on screen; in context.
@@ -62,12 +75,23 @@ pub fn provide_toasts() -> Toasts {
 impl Toasts {
     /// Shows a note.
     pub fn say(self, text: impl Into<String>) {
-        self.push(text.into(), None);
+        let _ = self.push(text.into(), None);
     }
 
     /// Shows a note that offers one action ("Undo") while it is up.
-    pub fn offer(self, text: impl Into<String>, action: &'static str, run: impl Fn() + Send + Sync + 'static) {
-        self.push(text.into(), Some((action, Arc::new(run))));
+    pub fn offer(
+        self,
+        text: impl Into<String>,
+        action: &'static str,
+        run: impl Fn() + Send + Sync + 'static,
+    ) -> Offered {
+        self.push(text.into(), Some((action, Arc::new(run))))
+    }
+
+    /// Takes a note back that is not true any more, wherever it can be looked up.
+    pub fn withdraw(self, offered: &Offered) {
+        self.remove(offered.number);
+        self.recent.update(|recent| recent.retain(|toast| toast.number != offered.number));
     }
 
     /// Shows a note that stays, for a page of samples.
@@ -75,7 +99,8 @@ impl Toasts {
         let action = action.map(|label| (label, Arc::new(|| ()) as Run));
         self.shown.update(|all| {
             let number = all.len() as u64;
-            all.push(Toast { number, text: text.into(), action, clock: ArcStoredValue::new(Clock::default()) });
+            let text = ArcRwSignal::new(text.into());
+            all.push(Toast { number, text, action, clock: ArcStoredValue::new(Clock::default()) });
         });
     }
 
@@ -88,10 +113,11 @@ impl Toasts {
         })
     }
 
-    fn push(self, text: String, action: Option<(&'static str, Run)>) {
+    fn push(self, text: String, action: Option<(&'static str, Run)>) -> Offered {
         let number = self.next.get_value();
         self.next.set_value(number + 1);
-        let toast = Toast { number, text, action, clock: ArcStoredValue::new(Clock::default()) };
+        let text = ArcRwSignal::new(text);
+        let toast = Toast { number, text: text.clone(), action, clock: ArcStoredValue::new(Clock::default()) };
         self.start_clock(&toast);
         self.recent.update(|recent| {
             recent.insert(0, toast.clone());
@@ -102,6 +128,7 @@ impl Toasts {
             let surplus = all.len().saturating_sub(SHOWN);
             all.drain(..surplus);
         });
+        Offered { number, text }
     }
 
     fn take(self, toast: &Toast) {
@@ -158,11 +185,11 @@ pub fn RecentToasts() -> impl IntoView {
             let text = toast.text.clone();
             view! {
                 <button type="button" class="button bare strong" on:click=move |_| toasts.take(&taken)>
-                    {label}<span class="quiet">" "{text}</span>
+                    {label}<span class="quiet">" "{move || text.get()}</span>
                 </button>
             }
         });
-        view! { <li><span dir="auto">{toast.text}</span>{action}</li> }
+        view! { <li><span dir="auto">{move || toast.text.get()}</span>{action}</li> }
     };
     // What is not looked at is not there: no reader should find a note twice.
     let is_open = RwSignal::new(false);
@@ -214,7 +241,7 @@ fn ToastView(toast: Toast) -> impl IntoView {
             on:focusin=move |_| Toasts::hold(&held, FOCUS)
             on:focusout=move |_| toasts.let_go(&out, FOCUS)
         >
-            <span dir="auto">{toast.text}</span>
+            <span dir="auto">{move || toast.text.get()}</span>
             {action}
             <button type="button" class="button bare" on:click=move |_| toasts.remove(number)>
                 <Icon name="close"/>

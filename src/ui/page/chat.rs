@@ -162,7 +162,11 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     });
     let state = ChatState::new(page.turns.clone(), reload).at_edges_of(&page);
     slot.set_value(Some(state));
+    // For the menu behind `@`, which offers turns of the path.
+    provide_context(state);
     let changes = RwSignal::new(0);
+    let refusals = Refusals::here();
+    provide_context(refusals);
     let deleting = provide_deleting(state, chat_id, changes);
     let branch = RwSignal::new(page.branch.clone());
     let branch_from = RwSignal::new(page.branch_from.clone());
@@ -184,8 +188,6 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         }
     };
     let (at, is_new_visit) = (asked_in_address().get_untracked().at, left_here(chat_id).is_none());
-    let refusals = Refusals::here();
-    provide_context(refusals);
     let put_address = follow_address(state, beside, take, chat_id, refusals);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
     let began_here = elsewhere::watch(state, beside, (&page, rev), chat_id, draft_elsewhere, leaves, move |page| {
@@ -212,7 +214,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         }
     });
     let on_version = Callback::new(move |started: Started| on_started.run((started, true)));
-    let verbs = Verbs::new(page.form_request_id.clone(), on_version);
+    let verbs = Verbs::new(page.form_request_id.clone(), models, on_version);
     provide_context(verbs);
     let on_retry = Callback::new(move |turn: TurnId| {
         verbs.retry(turn, None);
@@ -252,6 +254,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         <Title text=document_title/>
         {move || latest(state, chat_id).map(|href| view! { <a class="skip" href=href>{words::skip_to_latest()}</a> })}
         <ChatHeader chat title branch branch_from models leaves finding last_reply/>
+        <main class="page">
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
         <Transcript state on_stop on_retry at is_new_visit/>
@@ -275,6 +278,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             above=Some(view! { <BesideBars beside chat=chat_id leaf/> })
         />
         <ModelChoice verbs models/>
+        </main>
     }
     .into_any()
 }
@@ -283,7 +287,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
 fn model_gone(page: &ChatPage) -> Option<Lock> {
     page.notices.iter().find_map(|notice| match notice {
         Notice::ModelUnavailable { lock } => Some(lock.clone()),
-        Notice::NothingConfigured | Notice::FoundLocally { .. } => None,
+        Notice::NothingConfigured { .. } | Notice::FoundLocally { .. } => None,
     })
 }
 

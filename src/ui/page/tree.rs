@@ -17,7 +17,7 @@ use crate::browser::document;
 use crate::domain::{ChatId, TurnId};
 use crate::ui::announce::say_arrival;
 use crate::ui::connection::Connection;
-use crate::ui::deleting::{Deed, Deleting};
+use crate::ui::deleting::{Deed, Deleting, Screen};
 use crate::ui::erased::{effect, view};
 use crate::ui::escape::safe_title;
 use crate::ui::fetched::fetched;
@@ -161,7 +161,8 @@ pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
         }
         changes.update(|count| *count += 1);
     });
-    let state = TreeState::new(ask, Some(page), show, Deleting::new(gone, back), Callback::new(|_| {}));
+    let deleting = Deleting::new(Screen { gone, back, ..Screen::later() });
+    let state = TreeState::new(ask, Some(page), show, deleting, Callback::new(|_| {}));
     slot.set_value(Some(state));
     follow(chat, changes);
     view! {
@@ -176,8 +177,10 @@ pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
             <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/branches")>{said::branches()}</a>
             <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/drawing")>{said::drawing()}</a>
         </header>
-        <div class="tree-page">
-            <TreeMap state leaf changes/>
-        </div>
+        <main class="page">
+            <div class="tree-page">
+                <TreeMap state leaf changes/>
+            </div>
+        </main>
     }
 }

@@ -2,13 +2,14 @@
 //! Never its tokens. Pure; whoever follows the reply brings the time.
 
 use crate::domain::block::ToolStatus;
-use crate::domain::excerpt::first_words;
+use crate::domain::excerpt::{first_words, without_signs};
 use crate::domain::waiting::{open_pause, waits_for};
 use crate::domain::{Block, BlockId, BlockState, Content, Turn, TurnStatus};
 use crate::ui::keymap::{self, Command};
 use crate::ui::transcript::tool_name;
 use crate::ui::words::told::told;
 use crate::ui::words::transcript::say;
+use crate::ui::words::verbs::failure as title;
 
 /// Two polite announcements of one reply are at least this far apart, in milliseconds.
 const APART_MS: i64 = 3_000;
@@ -182,14 +183,14 @@ fn is_sign_of_life(content: &Content) -> bool {
 /// How a reply ended, in words.
 fn ending(turn: &Turn, reader: &Reader) -> Said {
     match (turn.status, &turn.error) {
-        (TurnStatus::Error, Some(failure)) => Said::AtOnce(say::failed(&told(&failure.message))),
+        (TurnStatus::Error, Some(failure)) => Said::AtOnce(say::failed(&title(failure))),
         (TurnStatus::Cancelled, _) => Said::Politely(crate::ui::words::stopped().to_owned()),
         _ => {
             let text = turn.content_text();
             let text = text.trim();
             Said::Politely(if reader.is_read_to && text.chars().count() <= READ_OUT_CHARS {
                 // Signs of Markdown are no words.
-                say::reply(&first_words(text, READ_OUT_CHARS))
+                say::reply(&first_words(&without_signs(text), READ_OUT_CHARS))
             } else {
                 say::complete(words_in(text), reader.read_by.as_deref())
             })

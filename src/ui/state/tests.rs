@@ -205,7 +205,7 @@ fn the_end_of_a_reply_is_told_once_and_a_failure_at_once() {
     };
     let short = sample::reply(2, [Content::text("Four words are here.")]);
     assert_eq!(ended(short.clone(), at_composer()), Said::Politely("Reply: Four words are here.".into()));
-    let marked = sample::reply(2, [Content::text("## Four\n\n- **words** are here")]);
+    let marked = sample::reply(2, [Content::text("## Four\n\n- **words** `are` [here](https://example.org)")]);
     assert_eq!(ended(marked, at_composer()), Said::Politely("Reply: Four words are here".into()));
     assert_eq!(ended(short.clone(), Reader::default()), Said::Politely("Reply complete, 4 words.".into()));
     let long = sample::reply(2, [Content::text("word ".repeat(100))]);

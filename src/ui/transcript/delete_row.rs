@@ -41,7 +41,7 @@ pub fn DeleteRow(below: Below) -> impl IntoView {
         if let Some(Deleting(run)) = deleting {
             event.prevent_default();
             dialog::close_popovers();
-            run.run(Deed::Turn(below.turn));
+            run.run((Deed::Turn(below.turn), below.count.get_untracked()));
         }
     };
     let label =

@@ -1,28 +1,30 @@
-//! A turn being edited in its place: a small composer with what it says. A message is sent again, a reply becomes a
-//! version in the person's words.
+//! A turn being edited in its place: a small composer with what it says and what is attached to it. A message is sent
+//! again, a reply becomes a version in the person's words.
 
-use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
+use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::other_block::attached_block;
-use super::verbs::Verbs;
-use crate::browser::{media, request_id, textarea};
-use crate::domain::attachment::{Card, Standing};
-use crate::domain::{Block, BlockId, Role, TurnId};
+use super::verbs::{Reworded, Verbs};
+use crate::browser::{files, media, request_id, textarea};
+use crate::domain::attachment::{Attachment, Standing};
+use crate::domain::{Role, TurnId};
 use crate::ui::announce::Announcer;
+use crate::ui::composer::attach_button::AttachInput;
+use crate::ui::composer::attached_list::{AttachedList, WaitingNote};
+use crate::ui::composer::attaching::Attaching;
 use crate::ui::composer::keys::{self, Ask, Memory};
-use crate::ui::composer::message_box::press;
-use crate::ui::erased::{effect, view};
+use crate::ui::composer::message_box::{is_bare, press};
+use crate::ui::composer::queue::Queue;
+use crate::ui::erased::{effect, on_change, view};
 use crate::ui::fetched::{NotFetched, fetched};
-use crate::ui::kit::Icon;
 use crate::ui::preferences::{Setting, chosen};
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
 use crate::ui::words::transcript as said;
 
-type Attached = (Block, Option<Standing>);
+type Attached = (Attachment, Option<Standing>);
 type Draw = fn(Verbs, TurnId, Role, String, Vec<Attached>) -> AnyView;
 
 /// The code of the box.
@@ -46,46 +48,141 @@ pub fn Editor(
     fetched(fetch, Some(leave), move |draw: &Draw| draw(verbs, id, role, text.clone(), attached.clone()))
 }
 
+/// What is edited, and how it goes out.
+#[derive(Clone, Copy)]
+struct Editing {
+    verbs: Verbs,
+    id: TurnId,
+    area: NodeRef<html::Textarea>,
+    /// What is written, as it is kept.
+    words: StoredValue<Reworded>,
+    attaching: Attaching,
+    problem: RwSignal<Option<String>>,
+    /// What went out last, and under which name.
+    is_sent: StoredValue<Option<(Reworded, String)>>,
+    is_sending: RwSignal<bool>,
+    /// Whether it goes out by itself when its files are there.
+    waits: RwSignal<bool>,
+    announcer: Announcer,
+}
+
+impl Editing {
+    fn begin(verbs: Verbs, id: TurnId, text: String, attached: Vec<Attached>) -> Self {
+        let of_turn = Reworded { text, attachments: attached.iter().map(|(one, _)| one.clone()).collect() };
+        let standing = |one: &Attachment| attached.iter().find(|(known, _)| known == one)?.1;
+        let first = verbs.left(id).unwrap_or(of_turn);
+        let named: Vec<_> =
+            first.attachments.iter().enumerate().filter_map(|(at, one)| Some((at, standing(one)?))).collect();
+        let words = StoredValue::new(first.clone());
+        let keep = Callback::new(move |attachments| {
+            words.update_value(|words| words.attachments = attachments);
+            verbs.keep(id, words.get_value());
+        });
+        Self {
+            verbs,
+            id,
+            area: NodeRef::new(),
+            words,
+            attaching: Attaching::new(first.attachments, &named, ".editor", keep),
+            problem: RwSignal::new(None),
+            is_sent: StoredValue::new(None),
+            is_sending: RwSignal::new(false),
+            waits: RwSignal::new(false),
+            announcer: expect_context(),
+        }
+    }
+
+    /// Files that are dropped on the page are for this message, until it is gone.
+    fn takes_dropped(self) {
+        self.verbs.attaching.set_value(Some(self.attaching));
+        on_cleanup(move || {
+            // Another edit may have begun before this one was gone.
+            let is_own = |now: &Option<Attaching>| now.is_some_and(|now| now.queue == self.attaching.queue);
+            if self.verbs.attaching.try_with_value(is_own) == Some(true) {
+                self.verbs.attaching.set_value(None);
+            }
+        });
+    }
+
+    fn typed(self, text: String) {
+        self.problem.set(None);
+        self.stop_waiting();
+        self.words.update_value(|words| words.text = text);
+        self.verbs.keep(self.id, self.words.get_value());
+    }
+
+    /// Whoever goes on writing does not want it to go out by itself.
+    fn stop_waiting(self) {
+        if self.waits.get_untracked() {
+            self.waits.set(false);
+            self.announcer.say(of_files::not_sent());
+        }
+    }
+
+    fn refuse(self, why: &str) {
+        self.problem.set(Some(why.to_owned()));
+        self.announcer.say(why);
+        if let Some(area) = self.area.get_untracked() {
+            let _ = area.focus();
+        }
+    }
+
+    fn send(self) {
+        let Some(area) = self.area.get_untracked().filter(|_| !self.is_sending.get_untracked()) else { return };
+        let words = Reworded { text: textarea::value(&area), ..self.words.get_value() };
+        let queue = self.attaching.queue;
+        if words.text.trim().is_empty() && queue.with_untracked(|queue| queue.items().is_empty()) {
+            return self.refuse(words::write_first());
+        }
+        if queue.with_untracked(Queue::is_pending) {
+            self.problem.set(None);
+            self.waits.set(true);
+            return self.announcer.say(of_files::goes_out());
+        }
+        if queue.with_untracked(Queue::has_failed) {
+            return self.refuse(of_files::file_failed());
+        }
+        self.problem.set(None);
+        // The same again is the same request, however often it goes out.
+        let request = match self.is_sent.get_value() {
+            Some((known, request)) if known == words => request,
+            _ => request_id::mint(),
+        };
+        self.is_sent.set_value(Some((words.clone(), request.clone())));
+        self.is_sending.set(true);
+        spawn_local(async move {
+            let wrong = self.verbs.edit(self.id, words, request).await;
+            let _ = self.is_sending.try_set(false);
+            let _ = self.problem.try_set(wrong);
+        });
+    }
+}
+
 fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attached>) -> AnyView {
-    // What is not to go along.
-    let without = RwSignal::new(Vec::<BlockId>::new());
-    let count = attached.len();
-    let area = NodeRef::<html::Textarea>::new();
-    let (problem, set_problem) = signal(None::<String>);
-    let is_sent = StoredValue::new(None::<(String, Vec<BlockId>, String)>);
-    let is_sending = RwSignal::new(false);
-    let announcer = expect_context::<Announcer>();
+    let editing = Editing::begin(verbs, id, text, attached);
+    let Editing { area, attaching, problem, is_sending, waits, .. } = editing;
+    // A version of a reply is its words alone.
+    let takes_files = role == Role::User;
+    if takes_files {
+        editing.takes_dropped();
+    }
     let memory = StoredValue::new(Memory::default());
-    let first = StoredValue::new(verbs.left(id).unwrap_or(text));
+    let first = StoredValue::new(editing.words.with_value(|words| words.text.clone()));
     effect(move || {
         if let Some(area) = area.get() {
             textarea::set_value(&area, &first.get_value());
             let _ = area.focus();
         }
     });
-    let send = move || {
-        let Some(area) = area.get_untracked().filter(|_| !is_sending.get_untracked()) else { return };
-        let text = textarea::value(&area);
-        let gone = without.get_untracked();
-        if text.trim().is_empty() && gone.len() == count {
-            set_problem.set(Some(words::write_first().to_owned()));
-            announcer.say(words::write_first());
-            return drop(area.focus());
-        }
-        set_problem.set(None);
-        // The same words again are the same request, however often they go out.
-        let request = match is_sent.get_value() {
-            Some((known, before, request)) if known == text && before == gone => request,
-            _ => request_id::mint(),
-        };
-        is_sent.set_value(Some((text.clone(), gone.clone(), request.clone())));
-        is_sending.set(true);
-        spawn_local(async move {
-            let wrong = verbs.edit(id, text, gone, request).await;
-            let _ = is_sending.try_set(false);
-            let _ = set_problem.try_set(wrong);
-        });
-    };
+    on_change(
+        move || attaching.queue.with(Queue::is_pending),
+        move |_, is_pending| {
+            if !is_pending && waits.get_untracked() {
+                waits.set(false);
+                editing.send();
+            }
+        },
+    );
     // Of the buttons too: on its way up the page the key would stop a reply.
     let on_escape = move |event: KeyboardEvent| {
         if event.key() == "Escape" && !keys::is_of_input_method(press(&event, "Escape"), memory.get_value()) {
@@ -94,8 +191,18 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
         }
     };
     let on_key = move |event: KeyboardEvent| {
+        let is_at_start = || area.get_untracked().is_some_and(|area| textarea::is_at_start(&area));
+        if event.key() == "Backspace" && is_bare(&event) && !event.repeat() && is_at_start() {
+            if attaching.backspace() {
+                event.prevent_default();
+            }
+            return;
+        }
+        if attaching.selected.get_untracked().is_some() {
+            attaching.selected.set(None);
+        }
         match keys::in_box(press(&event, &event.key()), memory.get_value(), media::is_touch(), chosen(Setting::Send)) {
-            Ask::Send => send(),
+            Ask::Send => editing.send(),
             Ask::Stop | Ask::Nothing => return,
         }
         event.prevent_default();
@@ -104,12 +211,18 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
         if let Some(area) = area.get_untracked() {
             textarea::fit(&area);
         }
-        set_problem.set(None);
-        verbs.typed(id, &event_target_value(&event));
+        editing.typed(event_target_value(&event));
+    };
+    let on_paste = move |event: ClipboardEvent| {
+        let (files, ..) = files::pasted(&event);
+        if takes_files && !files.is_empty() {
+            attaching.add(files);
+            event.prevent_default();
+        }
     };
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
-        send();
+        editing.send();
     };
     let (name, hint, button) = match role {
         Role::Assistant => (said::edit_reply(), Some(said::edit_reply_hint()), said::save_version()),
@@ -117,28 +230,10 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
     };
     let (problem_id, hint_id) = (format!("turn-{id}-problem"), format!("turn-{id}-hint"));
     let described_by = format!("{problem_id} {hint_id}");
-    let row = move |(block, standing): (Block, Option<Standing>)| {
-        let (id, title) = (block.id, Card::of(&block).unwrap_or_default().title);
-        let is_gone = move || without.with(|gone| gone.contains(&id));
-        let remove = move |_| {
-            without.update(|gone| gone.push(id));
-            if let Some(area) = area.get_untracked() {
-                let _ = area.focus();
-            }
-        };
-        view! {
-            <li class="attached-item" hidden=is_gone>
-                {attached_block(&block, standing)}
-                <button type="button" class="button bare" aria-label=of_files::remove(&title) on:click=remove>
-                    <Icon name="close"/>
-                </button>
-            </li>
-        }
-    };
-    let list = (count > 0).then(|| {
-        let rows = attached.into_iter().map(row).collect_view();
-        view! { <ul class="attached" aria-label=of_files::attachments()>{rows}</ul> }
-    });
+    let stop_waiting = Callback::new(move |()| editing.stop_waiting());
+    let list = takes_files.then(|| view! { <AttachedList attaching/> });
+    let attach = takes_files
+        .then(|| view! { <span class="attach"><AttachInput attaching id=format!("turn-{id}-files")/></span> });
     view! {
         <form class="editor" aria-label=name on:submit=on_submit on:keydown=on_escape>
             {list}
@@ -154,13 +249,16 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
                 readonly=is_sending
                 on:keydown=on_key
                 on:input=on_input
+                on:paste=on_paste
                 on:compositionend=move |event| {
                     memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
                 }
             ></textarea>
             {hint.map(|hint| view! { <p id=hint_id class="hint">{hint}</p> })}
+            <WaitingNote attaching waits stop_waiting/>
             <p id=problem_id class="problem">{move || problem.get()}</p>
             <div class="editor-row">
+                {attach}
                 <button type="button" class="button" on:click=move |_| verbs.cancel_edit(id)>{words::cancel()}</button>
                 <button type="submit" class="button primary" aria-disabled=move || is_sending.get().then_some("true")>
                     {move || if is_sending.get() { words::sending() } else { button }}

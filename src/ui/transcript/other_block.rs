@@ -6,10 +6,9 @@ use crate::domain::attachment::{Card, Standing};
 use crate::domain::{Block, Content};
 use crate::ui::drawn::picture;
 use crate::ui::erased::{live, view};
-use crate::ui::kit::{Icon, reference_chip};
+use crate::ui::kit::reference_chip;
 use crate::ui::markdown::view::drawn;
 use crate::ui::state::TurnState;
-use crate::ui::words::attaching as words;
 
 /// One block, and how what it names stands now. Types this version does not know are kept in the turn and not drawn.
 #[component]
@@ -18,20 +17,15 @@ pub fn OtherBlock(turn: TurnState, block: Block) -> impl IntoView {
     live(move || attached_block(&block, turn.with(|view| view.standing(id))))
 }
 
-/// The same where it does not change.
-pub fn attached_block(block: &Block, standing: Option<Standing>) -> AnyView {
+fn attached_block(block: &Block, standing: Option<Standing>) -> AnyView {
     let (id, kind) = (block.id.to_string(), block.content.block_type().to_owned());
+    let chip = || reference_chip(&block.content, &Card::of(block).unwrap_or_default(), standing);
     let inside = match &block.content {
-        Content::Image { alt, .. } => match picture::of_block(block).filter(|_| standing != Some(Standing::Deleted)) {
+        Content::Image { .. } => match picture::of_block(block).filter(|_| standing != Some(Standing::Deleted)) {
             Some(picture) => drawn(&[picture]),
-            None => {
-                let said = format!("{alt} · {}", words::not_there());
-                view! { <span class="chip gone"><Icon name="file"/><span>{said}</span></span> }
-            }
+            None => chip(),
         },
-        Content::Reference { .. } | Content::PartialReference { .. } => {
-            reference_chip(&block.content, &Card::of(block).unwrap_or_default(), standing)
-        }
+        Content::Reference { .. } | Content::PartialReference { .. } => chip(),
         _ => return ().into_any(),
     };
     view! { <div class="attached-block" data-block-id=id data-block-type=kind>{inside}</div> }

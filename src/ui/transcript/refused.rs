@@ -3,8 +3,8 @@
 
 use leptos::prelude::*;
 
+use super::other_models::RetryWith;
 use super::turn_heading::{article_id, heading_id};
-use super::turn_menu::RetryWith;
 use crate::api::error::ApiError;
 use crate::browser::{document, focus};
 use crate::domain::TurnId;
@@ -14,10 +14,18 @@ use crate::ui::kit::{Icon, Toasts};
 use crate::ui::words as all_words;
 use crate::ui::words::told::problem;
 
+/// What was refused, where, and whether another try was asked for: that can be had of another model.
+#[derive(Debug, Clone, PartialEq)]
+struct Refusal {
+    turn: TurnId,
+    error: ApiError,
+    is_retry: bool,
+}
+
 /// The newest refusal of a chat's page. In its context.
 #[derive(Clone, Copy)]
 pub struct Refusals {
-    newest: RwSignal<Option<(TurnId, ApiError)>>,
+    newest: RwSignal<Option<Refusal>>,
     announcer: Announcer,
     toasts: Toasts,
 }
@@ -30,9 +38,18 @@ impl Refusals {
 
     /// What was asked of this turn was refused. The page may be gone by now.
     pub fn say(self, turn: TurnId, error: ApiError) {
-        self.announcer.alert(&problem(&error));
-        let why = problem(&error);
-        let is_gone = self.newest.try_set(Some((turn, error))).is_some();
+        self.put(Refusal { turn, error, is_retry: false });
+    }
+
+    /// The same of another try.
+    pub fn say_of_retry(self, turn: TurnId, error: ApiError) {
+        self.put(Refusal { turn, error, is_retry: true });
+    }
+
+    fn put(self, refusal: Refusal) {
+        let (turn, why) = (refusal.turn, problem(&refusal.error));
+        self.announcer.alert(&why);
+        let is_gone = self.newest.try_set(Some(refusal)).is_some();
         if is_gone || !document::has(&article_id(turn)) {
             // There is no turn any more to say it at.
             self.toasts.say(why);
@@ -53,11 +70,11 @@ pub fn Refused(id: TurnId) -> impl IntoView {
     let refusals = use_context::<Refusals>();
     let refused = Memo::new(move |_| {
         let newest = refusals.and_then(|refusals| refusals.newest.get());
-        newest.filter(|(turn, _)| *turn == id).map(|(_, error)| error)
+        newest.filter(|newest| newest.turn == id)
     });
     live(move || {
-        let error = refused.get()?;
-        let needs_model = matches!(&error, ApiError::Conflict { code, .. } if code == "model_unavailable");
+        let Refusal { error, is_retry, .. } = refused.get()?;
+        let needs_model = is_retry && matches!(&error, ApiError::Conflict { code, .. } if code == "model_unavailable");
         let close = move |_| {
             if let Some(refusals) = refusals {
                 refusals.forget();

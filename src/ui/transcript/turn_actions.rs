@@ -5,6 +5,7 @@ use leptos::ev::{KeyboardEvent, MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
+use super::other_models::OtherModels;
 use super::turn_heading::{TurnTime, article_id};
 use super::turn_menu::{MessageMenu, ReplyMenu};
 use super::verbs::Verbs;
@@ -39,8 +40,14 @@ pub fn UserActions(
     let of_copy = turn.clone();
     let source = Callback::new(move |()| with_sources(id, &of_copy));
     let of_retry = turn.clone();
-    let retry =
-        move || (edit && is_leaf.get()).then(|| view! { <RetryForm turn=of_retry.clone() on_retry is_wordy=true/> });
+    let retry = move || {
+        (edit && is_leaf.get()).then(|| {
+            view! {
+                <RetryForm turn=of_retry.clone() on_retry is_wordy=true/>
+                <OtherModels turn=of_retry.clone()/>
+            }
+        })
+    };
     view! {
         <div class="actions">
             {live(retry)}
@@ -79,9 +86,15 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
         has_text.get().then(|| view! { <CopyButton name=said::copy_reply() text source/> })
     };
     let of_retry = turn.clone();
+    // A reply that answers no message cannot be given again.
+    let answers = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
     let retry = move || {
-        matches!(status.get(), TurnStatus::Complete | TurnStatus::Cancelled)
-            .then(|| view! { <RetryForm turn=of_retry.clone() on_retry is_wordy=false/> })
+        (answers && matches!(status.get(), TurnStatus::Complete | TurnStatus::Cancelled)).then(|| {
+            view! {
+                <RetryForm turn=of_retry.clone() on_retry is_wordy=false/>
+                <OtherModels turn=of_retry.clone()/>
+            }
+        })
     };
     let (id, chat) = (turn.id(), turn.with_untracked(|view| view.turn.chat_id));
     let branch = move || status.get().is_terminal().then(|| view! { <BranchLink id chat/> });

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
 use super::delete_row::{Below, DeleteRow};
+use super::quoting::QuoteRow;
 use super::turn_actions::{EditLink, opens_here};
 use super::verbs::Verbs;
 use crate::browser::{clipboard, dialog};
@@ -21,6 +22,7 @@ pub fn MessageMenu(turn: TurnState) -> impl IntoView {
     let id = turn.id();
     view! {
         <TurnMenu id>
+            <QuoteRow turn=turn.clone()/>
             <LinkRow turn/>
         </TurnMenu>
     }
@@ -47,7 +49,6 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
     let verbs = move || {
         is_over.get().then(|| {
             view! {
-                <RetryWith id class="menu-row"/>
                 {can_edit.then(|| view! { <EditLink id class="menu-row" is_wordy=true/> })}
                 <CopyToChat id chat/>
             }
@@ -62,6 +63,7 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
     view! {
         <TurnMenu id>
             {live(verbs)}
+            <QuoteRow turn=turn.clone()/>
             <CopyButton name=words::copy_plain() text=plain in_menu=true/>
             {live(all)}
             <a class="menu-row" href=format!("/turns/{id}/sent") rel="external">
@@ -88,25 +90,6 @@ fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
             {children()}
             <DeleteRow below/>
         </Menu>
-    }
-}
-
-/// Another reply of another model: a page with a form without script, a dialog with it.
-#[component]
-pub fn RetryWith(id: TurnId, class: &'static str) -> impl IntoView {
-    let verbs = use_context::<Verbs>();
-    let on_click = move |event: MouseEvent| {
-        if let Some(verbs) = verbs {
-            event.prevent_default();
-            dialog::close_popovers();
-            verbs.choosing.set(Some(id));
-        }
-    };
-    view! {
-        <a class=class href=format!("/turns/{id}/again") rel="external" on:click=on_click>
-            <Icon name="retry"/>
-            {words::retry_with()}
-        </a>
     }
 }
 

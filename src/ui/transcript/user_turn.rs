@@ -8,7 +8,7 @@ use super::refused::Refused;
 use super::turn_actions::UserActions;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
 use super::verbs::Verbs;
-use crate::domain::attachment::is_attached;
+use crate::domain::attachment::Attachment;
 use crate::domain::{Block, Content, Role, TurnId, language};
 use crate::ui::erased::{live, rows, view};
 use crate::ui::state::{ChatState, TurnState};
@@ -26,8 +26,8 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
     let bubble = move || match verbs.filter(|verbs| verbs.editing.get() == Some(id)) {
         Some(verbs) => {
             let (text, attached) = of_blocks.with_untracked(|view| {
-                let attached = view.turn.blocks.iter().filter(|block| is_attached(&block.content));
-                let attached = attached.map(|block| (block.clone(), view.standing(block.id))).collect::<Vec<_>>();
+                let attached = |block| Some((Attachment::of(block)?, view.standing(block.id)));
+                let attached = view.turn.blocks.iter().filter_map(attached).collect::<Vec<_>>();
                 (view.turn.content_text(), attached)
             });
             view! { <Editor verbs id role text attached/> }

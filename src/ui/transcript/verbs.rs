@@ -9,11 +9,15 @@ use leptos::task::spawn_local;
 use super::refused::Refusals;
 use super::turn_heading::heading_id;
 use crate::api::error::ApiError;
+use crate::api::json;
 use crate::api::turns::{edit_turn, retry_reply, send_message};
-use crate::api::view::{SendMessage, Started};
+use crate::api::view::{DraftView, SendMessage, Started};
 use crate::browser::{focus, local_store, request_id};
-use crate::domain::{BlockId, Lock, TurnId};
+use crate::domain::attachment::Attachment;
+use crate::domain::provider::Model;
+use crate::domain::{Lock, TurnId};
 use crate::ui::announce::Announcer;
+use crate::ui::composer::attaching::Attaching;
 use crate::ui::kit::Toasts;
 use crate::ui::words::told::problem;
 
@@ -21,12 +25,34 @@ use crate::ui::words::told::problem;
 const KEPT: Duration = Duration::from_secs(10 * 60);
 const EDITS: &str = "turnleaf.edit.";
 
+/// A turn in other words.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reworded {
+    pub text: String,
+    pub attachments: Vec<Attachment>,
+}
+
+impl Reworded {
+    /// As a draft is kept.
+    fn kept(self) -> DraftView {
+        DraftView { text: self.text, attachments: self.attachments, ..DraftView::default() }
+    }
+
+    fn of(kept: DraftView) -> Self {
+        Self { text: kept.text, attachments: kept.attachments }
+    }
+}
+
 #[derive(Clone, Copy)]
 pub struct Verbs {
     /// The turn that is being edited.
     pub editing: RwSignal<Option<TurnId>>,
     /// The reply that is to be tried again, while a model is chosen for it.
     pub choosing: RwSignal<Option<TurnId>>,
+    /// Who can be asked.
+    pub models: RwSignal<Vec<Model>>,
+    /// Takes the files that are dropped while a message is edited.
+    pub attaching: StoredValue<Option<Attaching>>,
     /// The name of the requests of this page's forms.
     pub form_request_id: StoredValue<String>,
     on_started: Callback<Started>,
@@ -37,10 +63,12 @@ pub struct Verbs {
 
 impl Verbs {
     /// `on_started` shows what an edit or another try has stored.
-    pub fn new(form_request_id: String, on_started: Callback<Started>) -> Self {
+    pub fn new(form_request_id: String, models: RwSignal<Vec<Model>>, on_started: Callback<Started>) -> Self {
         Self {
+            models,
             editing: RwSignal::new(None),
             choosing: RwSignal::new(None),
+            attaching: StoredValue::new(None),
             form_request_id: StoredValue::new(form_request_id),
             on_started,
             refusals: use_context().unwrap_or_else(Refusals::here),
@@ -51,28 +79,31 @@ impl Verbs {
 
     /// Asks for another reply to the same message, of another model where one is chosen.
     pub fn retry(self, turn: TurnId, lock: Option<Lock>) {
-        self.start(turn, retry_reply(turn, lock, request_id::mint()));
+        self.start((turn, true), retry_reply(turn, lock, request_id::mint()));
     }
 
     /// Sends a message that was not written in the message box, from a button of this turn.
     pub fn send(self, turn: TurnId, message: SendMessage) {
-        self.start(turn, send_message(message));
+        self.start((turn, false), send_message(message));
     }
 
-    fn start(self, turn: TurnId, call: impl Future<Output = Result<Started, ApiError>> + 'static) {
+    fn start(self, (turn, is_retry): (TurnId, bool), call: impl Future<Output = Result<Started, ApiError>> + 'static) {
         self.refusals.forget();
         spawn_local(async move {
             match call.await {
                 // Who asked may have gone to another chat meanwhile: the reply is written all the same.
                 Ok(started) => drop(self.on_started.try_run(started)),
+                Err(error) if is_retry => self.refusals.say_of_retry(turn, error),
                 Err(error) => self.refusals.say(turn, error),
             }
         });
     }
 
-    /// Stores the turn in other words, `without` some of what it has attached. What was wrong is said and comes back; the words stay in the box.
-    pub async fn edit(self, turn: TurnId, text: String, without: Vec<BlockId>, request: String) -> Option<String> {
-        let started = match edit_turn(turn, text.clone(), without, request).await {
+    /// Stores the turn in other words, with what is attached to them. What was wrong is said and comes back; the words stay
+    /// in the box.
+    pub async fn edit(self, turn: TurnId, words: Reworded, request: String) -> Option<String> {
+        let Reworded { text, attachments } = words.clone();
+        let started = match edit_turn(turn, text, attachments, request).await {
             Ok(started) => started,
             Err(error) => {
                 self.announcer.alert(&problem(&error));
@@ -80,7 +111,7 @@ impl Verbs {
             }
         };
         // Who left the box and came back may have typed on.
-        let is_all = self.left(turn).is_none_or(|left| left == text);
+        let is_all = self.left(turn).is_none_or(|left| left == words);
         if is_all {
             local_store::remove_in_tab(&key(turn));
         }
@@ -109,15 +140,17 @@ impl Verbs {
         });
     }
 
-    /// Remembers what is typed, in this tab: it survives a reload, and other chats.
-    pub fn typed(self, turn: TurnId, text: &str) {
-        local_store::put_in_tab(&key(turn), text);
+    /// Remembers what is written, in this tab: it survives a reload, and other chats.
+    pub fn keep(self, turn: TurnId, words: Reworded) {
+        if let Ok(json) = serde_json::to_string(&words.kept()) {
+            local_store::put_in_tab(&key(turn), &json);
+        }
     }
 
-    /// What was typed here and not sent, for a while.
-    pub fn left(self, turn: TurnId) -> Option<String> {
+    /// What was written here and not sent, for a while.
+    pub fn left(self, turn: TurnId) -> Option<Reworded> {
         local_store::purge_in_tab(EDITS, KEPT);
-        local_store::get_in_tab(&key(turn))
+        json::read(local_store::get_in_tab(&key(turn))?.as_bytes()).ok().map(Reworded::of)
     }
 
     /// Says that something worked, or that it did not.

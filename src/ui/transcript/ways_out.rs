@@ -5,9 +5,9 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use super::going_on::go_on;
+use super::other_models::RetryWith;
 use super::turn_actions::click_by_space;
 use super::turn_heading::article_id;
-use super::turn_menu::RetryWith;
 use super::verbs::Verbs;
 use crate::browser::document;
 use crate::domain::FailureKind;
@@ -15,6 +15,7 @@ use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
+use crate::ui::words::verbs as said;
 
 /// One way out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub enum Way {
     Edit,
     /// What the model was shown.
     Sent,
+    /// The same, at how much each kind of it is.
+    Big,
     /// On from the reply before, without what followed it.
     BranchEarlier,
     /// The rest, asked for in a message of its own.
@@ -44,7 +47,7 @@ pub fn ways(kind: FailureKind) -> &'static [Way] {
         Kind::ProviderUnreachable => &[Way::Test, Way::OtherModel],
         Kind::ProviderProtocol => &[Way::Settings, Way::OtherModel],
         Kind::ModelNotFound => &[Way::OtherModel, Way::Settings],
-        Kind::ContextTooLong => &[Way::Sent, Way::BranchEarlier, Way::Edit, Way::OtherModel],
+        Kind::ContextTooLong => &[Way::Big, Way::BranchEarlier, Way::Edit, Way::OtherModel],
         Kind::ProviderRefusedRequest => &[Way::Sent, Way::Edit, Way::OtherModel],
         Kind::ContentFiltered => &[Way::Edit, Way::OtherModel],
         Kind::ProviderRateLimited
@@ -67,6 +70,8 @@ pub fn ways(kind: FailureKind) -> &'static [Way] {
 pub fn way_out(way: Way, state: ChatState, turn: &TurnState) -> Option<AnyView> {
     let id = turn.id();
     if way == Way::OtherModel {
+        // A reply that answers no message cannot be given again.
+        turn.with_untracked(|view| view.turn.prev_turn_id)?;
         return Some(view! { <RetryWith id class="button"/> }.into_any());
     }
     if way == Way::GoOn {
@@ -96,6 +101,7 @@ pub fn way_out(way: Way, state: ChatState, turn: &TurnState) -> Option<AnyView> 
         Way::ReplaceKey => (words::replace_key(), "key", card),
         Way::Test => (words::test_provider(), "key", card),
         Way::Edit => (words::edit_message(), "edit", format!("/turns/{}/edit", message?)),
+        Way::Big => (said::what_is_big(), "file", format!("/turns/{id}/sent#big")),
         Way::OtherModel | Way::BranchEarlier | Way::GoOn | Way::Sent => {
             (words::what_was_sent(), "file", format!("/turns/{id}/sent"))
         }
@@ -140,10 +146,10 @@ mod tests {
             // A sentence that says what to do beside trying again has the link to it.
             let says = |what: &str| next_step(kind).is_some_and(|step| step.contains(what));
             assert!(
-                !says("model") || ways(kind).iter().any(|way| matches!(way, Way::OtherModel | Way::Sent)),
+                !says("model") || ways(kind).iter().any(|way| matches!(way, Way::OtherModel | Way::Sent | Way::Big)),
                 "{kind:?}"
             );
-            assert!(!says("shown") || ways(kind).contains(&Way::Sent), "{kind:?}");
+            assert!(!says("shown") || ways(kind).iter().any(|way| matches!(way, Way::Sent | Way::Big)), "{kind:?}");
             assert!(!says("key") || ways(kind).contains(&Way::ReplaceKey), "{kind:?}");
         }
     }

@@ -1,6 +1,7 @@
 //! What the page says of files, documents and images that go with a message, in both languages.
 
 use super::transcript::size;
+use super::trash::messages;
 use crate::browser::letters::upper;
 use crate::domain::attachment::{Card, Standing};
 use crate::domain::limits;
@@ -13,6 +14,7 @@ words! {
     back_to_message: "Back to your message", "返回你的消息";
     attachments: "Attached", "附件";
     drop_here: "Drop files to attach them to your message", "拖放文件到这里，作为消息的附件";
+    drop_on_edit: "Drop files to attach them to the message you edit", "拖放文件到这里，作为正在编辑的消息的附件";
     waiting: "Waiting", "等待中";
     reading: "Reading…", "正在读取…";
     lost: "Connection lost. It goes on by itself.", "连接中断，恢复后会自动继续。";
@@ -26,9 +28,10 @@ words! {
     keep_as_text: "Keep as text", "保留为文字";
     pasted: "Pasted text", "粘贴的文字";
     looks_like_key: "This looks like an API key. Whoever answers will read it.", "这看起来像 API 密钥，回答的一方会读到它。";
-    documents: "Documents", "文档";
     looking: "Looking for documents…", "正在查找文档…";
-    no_documents: "No document has such a title.", "没有标题匹配的文档。";
+    nothing_to_mention: "No document has such a title, and no message here such a word.", "没有标题匹配的文档，此处也没有包含该词的消息。";
+    to_mention: "Documents and messages", "文档和消息";
+    turn_is_quoted: "Enter quotes the message.", "按 Enter 引用该消息。";
     how_lines: "Write :12-30 behind a title to quote these lines.", "在标题后输入 :12-30 可引用这些行。";
     not_looked: "The documents could not be looked up.", "无法查找文档。";
     not_read: "The document could not be read.", "无法读取该文档。";
@@ -82,6 +85,11 @@ pub fn read_file_as(name: &str, encoding: &str) -> String {
 /// The button that takes an attachment away.
 pub fn remove(name: &str) -> String {
     said!("Remove {name}", "移除 {name}")
+}
+
+/// The same while the file is on its way.
+pub fn cancel(name: &str) -> String {
+    said!("Cancel {name}", "取消 {name}")
 }
 
 /// The button that sends a file once more.
@@ -158,10 +166,28 @@ pub fn no_such_lines(count: u64) -> String {
     )
 }
 
-/// How many documents the menu behind `@` offers.
-pub fn offered(count: usize) -> String {
+/// How many documents and turns the menu behind `@` offers.
+pub fn offered_with_turns(documents: usize, turns: usize) -> String {
+    if turns == 0 {
+        return offered(documents);
+    }
+    let messages = messages(turns as u64);
+    if documents == 0 {
+        return said!(
+            "{messages}. Up and down to choose, Enter to quote.",
+            "{messages}，按上下键选择，按 Enter 引用。"
+        );
+    }
+    let documents = counted!(documents; "1 document", "{documents} documents"; "{documents} 个文档");
+    said!(
+        "{documents}, {messages}. Up and down to choose, Enter to attach or quote.",
+        "{documents}，{messages}，按上下键选择，按 Enter 添加或引用。"
+    )
+}
+
+fn offered(count: usize) -> String {
     match count {
-        0 => no_documents().to_owned(),
+        0 => nothing_to_mention().to_owned(),
         1 => word("1 document. Enter attaches it.", "1 个文档，按 Enter 添加。").to_owned(),
         count => said!(
             "{count} documents. Up and down to choose, Enter to attach.",

@@ -5,6 +5,7 @@ use crate::ui::locale::{counted, said, word, words};
 
 words! {
     delete_version_and_below: "Delete this version and what is below it", "删除此版本及其下的内容";
+    is_deleted: "Deleted.", "已删除。";
     restored: "Restored.", "已恢复。";
 }
 

@@ -1,37 +1,29 @@
 //! The menu behind `@`, fetched with the first one: documents by their titles, those that changed last first, and with
-//! `:12-30` behind a title these lines of one.
+//! `:12-30` behind a title these lines of one; behind them the turns of the path on screen, which are quoted.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::fitting::{Earlier, Lines, Options, fitting, newest_first, said_by, with_lines};
+use super::turns::Turns;
 use super::{LIST, text_before, word_at_end};
 use crate::browser::{api_request, textarea};
 use crate::domain::attachment::Attachment;
-use crate::domain::{Content, Needle, limits, percent};
+use crate::domain::{Content, limits, percent};
 use crate::ui::composer::attaching::{document_in, lines_in};
+use crate::ui::composer::quote::behind;
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::kit::Icon;
 use crate::ui::words::attaching as words;
 use crate::ui::words::told::told_of_field;
-
-/// Options that are shown: who sees more types on.
-const SHOWN: usize = 8;
-
-/// The first and the last line, from 1.
-type Lines = (u64, u64);
-
-/// What there is to choose from, and which lines of it are meant.
-#[derive(Debug, Clone, Default, PartialEq)]
-struct Options {
-    documents: Vec<Attachment>,
-    lines: Option<Lines>,
-}
+use crate::ui::words::verbs;
 
 /// What the menu knows.
 #[derive(Clone, Copy)]
 struct Menu {
     state: ComposerState,
+    turns: Turns,
     /// Nothing until they came.
     documents: RwSignal<Option<Vec<Attachment>>>,
     /// The title that the server is asked for; blank for those that changed last.
@@ -46,6 +38,7 @@ struct Menu {
 pub fn draw(state: ComposerState) -> AnyView {
     let menu = Menu {
         state,
+        turns: Turns::of_page(),
         documents: RwSignal::new(None),
         asked: RwSignal::new(None),
         has_more: StoredValue::new(false),
@@ -60,6 +53,7 @@ pub fn draw(state: ComposerState) -> AnyView {
         move || mention.word.get(),
         move |before, now| {
             menu.note.set(None);
+            menu.turns.ask(move || mention.word.try_get_untracked().flatten());
             match now {
                 // Others may have come since the menu was closed.
                 Some(_) if before.is_none() => menu.ask(String::new()),
@@ -69,13 +63,13 @@ pub fn draw(state: ComposerState) -> AnyView {
         },
     );
     effect(move || {
-        let count = options.with(|options| options.as_ref().map(|options| options.documents.len()));
+        let count = options.with(|options| options.as_ref().map(|options| (options.documents.len(), options.count())));
         if mention.word.with(Option::is_none) {
             return;
         }
-        mention.count.set(count);
-        if let Some(count) = count {
-            state.announcer.say(words::offered(count));
+        mention.count.set(count.map(|(_, all)| all));
+        if let Some((documents, all)) = count {
+            state.announcer.say(words::offered_with_turns(documents, all - documents));
         }
     });
     on_change(
@@ -99,7 +93,8 @@ impl Menu {
     fn options(self) -> Option<Options> {
         let word = self.state.mention.word.get()?;
         let is_asked = self.asked.with(|asked| asked.as_ref().is_some_and(|title| !title.is_empty()));
-        let found = self.documents.with(|documents| Some(fitting(documents.as_ref()?, &word)))?;
+        let mut found = self.documents.with(|documents| Some(fitting(documents.as_ref()?, &word)))?;
+        found.turns = self.turns.having(&word);
         // Of what was looked for there may be more.
         (!is_asked || (!found.documents.is_empty() && found.lines.is_none())).then_some(found)
     }
@@ -153,11 +148,28 @@ impl Menu {
     }
 
     fn take(self, options: Options, at: usize) {
-        match (options.documents.into_iter().nth(at), options.lines) {
+        let Options { documents, lines, turns } = options;
+        let behind = at.checked_sub(documents.len());
+        match (documents.into_iter().nth(at), lines) {
             (Some(document), None) => self.attach(document),
             (Some(document), Some(lines)) => self.quote(document, lines),
-            (None, _) => {}
+            (None, _) => {
+                if let Some(turn) = behind.and_then(|at| turns.into_iter().nth(at)) {
+                    self.quote_turn(&turn);
+                }
+            }
         }
+    }
+
+    /// Puts a turn in the place of the word, as a quote.
+    fn quote_turn(self, turn: &Earlier) {
+        let Some(area) = self.state.area.get_untracked() else { return };
+        let before = text_before(self.state);
+        let Some(word) = word_at_end(&before).map(|word| format!("@{word}")) else { return };
+        let before = &before[..before.len() - word.len()];
+        self.state.mention.close();
+        textarea::exchange(&area, before, &word, &behind(before, &turn.text));
+        self.state.announcer.say(verbs::quoted());
     }
 
     /// Attaches it and takes the word out of the text.
@@ -197,10 +209,27 @@ impl Menu {
         let mention = self.state.mention;
         let usual = match &options {
             None => words::looking(),
-            Some(options) if options.documents.is_empty() => words::no_documents(),
+            Some(options) if options.count() == 0 => words::nothing_to_mention(),
+            Some(options) if options.documents.is_empty() => words::turn_is_quoted(),
             Some(_) => words::how_lines(),
         };
-        let list = options.map(|Options { documents, lines }| {
+        let list = options.map(|Options { documents, lines, turns }| {
+            let behind = documents.len();
+            let turn = move |(at, turn): (usize, Earlier)| {
+                let at = at + behind;
+                view! {
+                    <li
+                        id=format!("{LIST}-{at}")
+                        class="menu-row"
+                        role="option"
+                        aria-selected=move || (mention.active.get() == at).to_string()
+                        on:click=move |_| mention.chosen.set(Some(at))
+                    >
+                        <Icon name="chat"/>
+                        <bdi class="chip-text">{said_by(&turn)}</bdi>
+                    </li>
+                }
+            };
             let row = move |(at, option): (usize, Attachment)| {
                 view! {
                     <li
@@ -217,8 +246,9 @@ impl Menu {
                 }
             };
             view! {
-                <ul id=LIST role="listbox" aria-label=words::documents()>
+                <ul id=LIST role="listbox" aria-label=words::to_mention()>
                     {documents.into_iter().enumerate().map(row).collect_view()}
+                    {turns.into_iter().enumerate().map(turn).collect_view()}
                 </ul>
             }
         });
@@ -227,108 +257,5 @@ impl Menu {
             <p id="mention-hint" class="hint">{move || self.note.get().unwrap_or_else(|| usual.to_owned())}</p>
         }
         .into_any()
-    }
-}
-
-/// Those of the documents that a word means.
-fn fitting(documents: &[Attachment], word: &str) -> Options {
-    let having = |words: &str| -> Vec<Attachment> {
-        // Blank is in every title; longer than any is in none.
-        let needle = Needle::new(words).ok();
-        let fits = |one: &&Attachment| match &needle {
-            Some(needle) => needle.is_in(&one.card.title),
-            None => words.trim().is_empty(),
-        };
-        documents.iter().filter(fits).take(SHOWN).cloned().collect()
-    };
-    let whole = having(word);
-    match with_lines(word) {
-        // A title may look as if it had lines.
-        Some((title, lines)) if whole.is_empty() => Options { documents: having(title), lines },
-        _ => Options { documents: whole, lines: None },
-    }
-}
-
-/// Puts what was found where it belongs: what is known already is as it is now, and those that changed last come first.
-fn newest_first(documents: &mut Vec<Attachment>, found: Vec<Attachment>) {
-    documents.retain(|known| found.iter().all(|one| one.key() != known.key()));
-    documents.extend(found);
-    let version = |one: &Attachment| match &one.content {
-        Content::Reference { version_timestamp, .. } => *version_timestamp,
-        _ => None,
-    };
-    documents.sort_by_key(|one| std::cmp::Reverse(version(one)));
-}
-
-/// A word's title and the lines behind it: `spec:12` or `spec:12-30`, with the signs of a Chinese keyboard too. No lines
-/// while none are written behind the colon.
-fn with_lines(word: &str) -> Option<(&str, Option<Lines>)> {
-    let (title, lines) = word.rsplit_once([':', '：'])?;
-    if lines.is_empty() {
-        return Some((title, None));
-    }
-    let number =
-        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
-    let (first, last) = lines.split_once(['-', '–', '－']).unwrap_or((lines, ""));
-    let first = number(first).filter(|first| *first > 0)?;
-    let last = if last.is_empty() { first } else { number(last).filter(|last| *last >= first)? };
-    Some((title, Some((first, last))))
-}
-
-#[cfg(test)]
-mod tests {
-    use chrono::DateTime;
-
-    use super::*;
-
-    fn document(id: &str, title: &str, second: i64) -> Attachment {
-        let version = DateTime::from_timestamp(second, 0).unwrap();
-        Attachment::document(id.to_owned(), title.to_owned(), version, 1)
-    }
-
-    fn titles(options: &Options) -> Vec<&str> {
-        options.documents.iter().map(|one| one.card.title.as_str()).collect()
-    }
-
-    #[test]
-    fn lines_stand_behind_a_colon() {
-        for (word, read) in [
-            ("spec", None),
-            ("spec:", Some(("spec", None))),
-            ("spec:3", Some(("spec", Some((3, 3))))),
-            ("spec:3-", Some(("spec", Some((3, 3))))),
-            ("spec:3-12", Some(("spec", Some((3, 12))))),
-            ("规格：3－4", Some(("规格", Some((3, 4))))),
-            ("a:b:7", Some(("a:b", Some((7, 7))))),
-            ("spec:x", None),
-            ("spec:3-x", None),
-            ("spec:-3", None),
-            ("spec:+3", None),
-            ("spec:0", None),
-            ("spec:12-3", None),
-            ("spec:99999999999999999999", None),
-        ] {
-            assert_eq!(with_lines(word), read, "{word}");
-        }
-    }
-
-    #[test]
-    fn a_title_that_has_the_word_comes_before_lines_of_another() {
-        let known = [document("a", "Ratio 3:2", 2), document("b", "ΟΔΟΣ 3", 1)];
-        assert_eq!(titles(&fitting(&known, "3:2")), ["Ratio 3:2"]);
-        assert_eq!(fitting(&known, "3:2").lines, None);
-        let quoted = fitting(&known, "3:2:7");
-        assert_eq!((titles(&quoted), quoted.lines), (vec!["Ratio 3:2"], Some((7, 7))));
-        assert_eq!(titles(&fitting(&known, "οδος")), ["ΟΔΟΣ 3"], "the rule of finding in a chat");
-        assert_eq!(titles(&fitting(&known, "")), ["Ratio 3:2", "ΟΔΟΣ 3"]);
-        assert_eq!(titles(&fitting(&known, &"x".repeat(300))), [""; 0]);
-    }
-
-    #[test]
-    fn what_is_found_is_known_once_and_the_newest_is_first() {
-        let mut known = vec![document("a", "A", 3), document("b", "B", 2)];
-        newest_first(&mut known, vec![document("b", "B now", 5), document("c", "C", 1)]);
-        let titles: Vec<&str> = known.iter().map(|one| one.card.title.as_str()).collect();
-        assert_eq!(titles, ["B now", "A", "C"]);
     }
 }

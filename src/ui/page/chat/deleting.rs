@@ -7,7 +7,7 @@ use leptos_router::hooks::use_navigate;
 use crate::browser::focus;
 use crate::domain::{ChatId, DeletionId, TurnId};
 use crate::ui::chats::chat_path;
-use crate::ui::deleting::{Deed, Deleting};
+use crate::ui::deleting::{Deed, Deleting, Screen};
 use crate::ui::erased::view;
 use crate::ui::state::ChatState;
 use crate::ui::transcript::focus_on_turn;
@@ -20,21 +20,46 @@ pub fn provide_deleting(state: ChatState, chat: ChatId, changes: RwSignal<u64>) 
         let address = leaf.map_or_else(|| chat_path(chat), |leaf| format!("{}?at={leaf}", chat_path(chat)));
         navigate(&address, NavigateOptions { replace: true, scroll: false, ..Default::default() });
     });
+    let settle = move |last: Option<TurnId>| {
+        request_animation_frame(move || match last {
+            // Who reads in the tree stays there.
+            _ if focus::is_within("#panel") => {}
+            Some(last) => focus_on_turn(last),
+            None => drop(focus::on("#message")),
+        });
+    };
+    let hide = Callback::new(move |deed: Deed| {
+        let Deed::Turn(turn) = deed else { return false };
+        let is_hidden = state.hide(turn);
+        if is_hidden {
+            settle(state.leaf_id());
+        }
+        is_hidden
+    });
+    let unhide = Callback::new(move |deed: Deed| {
+        if let Deed::Turn(turn) = deed
+            && state.unhide(turn)
+            && !focus::is_within("#panel")
+        {
+            request_animation_frame(move || focus_on_turn(turn));
+        }
+    });
     let gone = Callback::new(move |(deed, leaf): (Deed, Option<TurnId>)| {
         changes.update(|count| *count += 1);
-        let has_left = match deed {
-            Deed::Turn(turn) => state.shown(turn).is_some(),
-            Deed::Others(_, keep) => state.shown(keep).is_none(),
+        let (has_left, was_hidden) = match deed {
+            // Who went on from what was left, or to another version, stays there.
+            Deed::Turn(turn) => match state.forget_hidden(turn) {
+                Some(is_still) => (is_still, true),
+                None => (state.shown(turn).is_some(), false),
+            },
+            Deed::Others(_, keep) => (state.shown(keep).is_none(), false),
         };
         if has_left {
             let last = if let Deed::Turn(turn) = deed { state.cut(turn) } else { None };
             go.run(leaf);
-            request_animation_frame(move || match last {
-                // Who reads in the tree stays there.
-                _ if focus::is_within("#panel") => {}
-                Some(last) => focus_on_turn(last),
-                None => drop(focus::on("#message")),
-            });
+            if !was_hidden {
+                settle(last);
+            }
         }
         has_left
     });
@@ -44,7 +69,7 @@ pub fn provide_deleting(state: ChatState, chat: ChatId, changes: RwSignal<u64>) 
             go.run(leaf);
         }
     });
-    let deleting = Deleting::new(gone, back);
+    let deleting = Deleting::new(Screen { hide, unhide, gone, back });
     provide_context(deleting);
     deleting
 }

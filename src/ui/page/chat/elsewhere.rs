@@ -71,8 +71,9 @@ pub fn watch(
     let chats = use_context::<Chats>();
     let connection = use_context::<Connection>();
     let look = move || {
-        // A page that is gone, hidden, offline or still waiting for the last answer does not ask.
+        // A page that is gone, hidden, offline or still waiting for an answer does not ask.
         if document::is_hidden()
+            || state.is_hiding()
             || connection.is_some_and(Connection::is_waiting)
             || known.is_looking.try_get_value() != Some(false)
         {
@@ -99,7 +100,7 @@ pub fn watch(
             let Ok(glance) = glance else { return known.failed() };
             known.failures.set_value(0);
             // Something began here while the answer was on its way: the next one tells.
-            if state.leaf_id() != leaf {
+            if state.leaf_id() != leaf || state.is_hiding() {
                 return;
             }
             if leaves.get_untracked() != glance.leaves {

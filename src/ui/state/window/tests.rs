@@ -283,3 +283,38 @@ fn an_answer_that_comes_after_a_move_is_too_late() {
         assert_eq!(seen(state), (vec![60, 90], true, true, 92));
     });
 }
+
+#[test]
+fn a_turn_that_is_being_deleted_is_hidden_and_comes_back_where_it_was() {
+    in_owner(|| {
+        let state = window(41..=60, 90);
+        assert!(state.hide(id(50)) && state.is_hiding());
+        assert_eq!(seen(state), (vec![41, 49], true, false, 49));
+        assert!(state.unhide(id(50)) && !state.is_hiding());
+        assert_eq!(seen(state), (vec![41, 60], true, true, 90));
+        assert!(!state.hide(id(39)), "it is not on screen");
+        // The server did it.
+        assert!(state.hide(id(60)));
+        assert_eq!((state.forget_hidden(id(60)), state.forget_hidden(id(60))), (Some(true), None));
+        assert_eq!(seen(state), (vec![41, 59], true, false, 59));
+    });
+}
+
+#[test]
+fn what_was_hidden_does_not_come_back_over_what_somebody_reads_now() {
+    in_owner(|| {
+        let state = window(41..=60, 60);
+        state.hide(id(58));
+        assert!(
+            state.put(TurnView {
+                turn: crate::domain::Turn { prev_turn_id: Some(id(57)), ..view(61).turn },
+                ..view(61)
+            })
+        );
+        assert!(!state.unhide(id(58)) && !state.is_hiding());
+        assert_eq!(state.leaf_id(), Some(id(61)));
+        state.hide(id(61));
+        state.show(chat_page(1..=10, 10));
+        assert_eq!(state.forget_hidden(id(61)), Some(false));
+    });
+}

@@ -1,0 +1,98 @@
+// Quoting what was said in the chat into the next message: a passage that is selected in a reply, a whole turn, and a turn
+// that `@` names.
+import type { Page } from "@playwright/test";
+
+import { violations } from "../../support/axe.ts";
+import { begin, expectStatus, latestReply, messageBox, open, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { chooseByKeys, heading, talk, users } from "../../support/verbs.ts";
+
+const button = (page: Page) => page.getByRole("button", { name: "Quote", exact: true });
+
+/** Selects all of the newest reply's text. */
+async function selectReply(page: Page): Promise<void> {
+  await textOf(latestReply(page)).first().evaluate((text) => getSelection()!.selectAllChildren(text));
+}
+
+test("a passage of a reply is quoted as Markdown with its button, and undo takes it out", async ({ page, model }) => {
+  await begin(page, "Tell me");
+  (await model.next()).answer("Buds **open** in May.\n\n- first\n- second");
+  await expectStatus(latestReply(page), "complete");
+  await messageBox(page).pressSequentially("Why?");
+  await expect(button(page)).toHaveCount(0);
+  await selectReply(page);
+  await expect(button(page)).toBeVisible();
+  await expect(page.locator("#say")).toHaveText("Selected. Ctrl+Shift+L quotes it in your message.");
+  expect(await violations(page)).toEqual([]);
+  const [near, text] = await Promise.all([button(page).boundingBox(), textOf(latestReply(page)).first().boundingBox()]);
+  expect(Math.abs(near!.y - (text!.y + text!.height))).toBeLessThan(120);
+  await button(page).click();
+  await expect(messageBox(page)).toHaveValue("Why?\n\n> Buds **open** in May.\n>\n> - first\n> - second\n\n");
+  await expect(messageBox(page)).toBeFocused();
+  await expect(button(page)).toHaveCount(0);
+  await page.keyboard.press("Control+z");
+  await expect(messageBox(page)).toHaveValue("Why?");
+});
+
+test("what is selected is quoted by keys, and a turn that has the focus as a whole", async ({ page, model }) => {
+  await talk(page, model, 1);
+  await selectReply(page);
+  await expect(button(page)).toBeVisible();
+  await page.keyboard.press("Control+Shift+l");
+  await expect(messageBox(page)).toHaveValue("> a1\n\n");
+  await page.keyboard.type("And");
+  await page.keyboard.press("Enter");
+  const reply = await model.next();
+  expect(reply.request.messages.at(-1).content).toBe("> a1\n\nAnd");
+  reply.answer("Well.");
+  await expectStatus(latestReply(page), "complete");
+  await heading(users(page).first()).focus();
+  await page.keyboard.press("Control+Shift+l");
+  await expect(messageBox(page)).toHaveValue("> q1\n\n");
+  await messageBox(page).fill("");
+  await chooseByKeys(page, latestReply(page), latestReply(page).getByRole("button", { name: "Quote in your message" }));
+  await expect(messageBox(page)).toHaveValue("> Well.\n\n");
+  await expect(messageBox(page)).toBeFocused();
+});
+
+test("a selection that is no reply's is not offered, and one that is given up is not any more", async ({ page, model }) => {
+  await talk(page, model, 1);
+  await users(page).first().locator(".said").evaluate((text) => getSelection()!.selectAllChildren(text));
+  await selectReply(page);
+  await expect(button(page)).toBeVisible();
+  await users(page).first().locator(".said").evaluate((text) => getSelection()!.selectAllChildren(text));
+  await expect(button(page)).toHaveCount(0);
+  await selectReply(page);
+  await expect(button(page)).toBeVisible();
+  await page.evaluate(() => getSelection()!.removeAllRanges());
+  await expect(button(page)).toHaveCount(0);
+});
+
+test("@ offers earlier turns by their words, and the one that is chosen is quoted in its place", async ({ page, model }) => {
+  await begin(page, "When do buds open?");
+  (await model.next()).answer("In **May**, mostly.");
+  await expectStatus(latestReply(page), "complete");
+  const list = page.getByRole("listbox", { name: "Documents and messages" });
+  const box = messageBox(page);
+  await box.pressSequentially("Sure? @");
+  await expect(list.getByRole("option")).toHaveText(["Assistant: In May, mostly.", "You: When do buds open?"]);
+  await expect(page.locator("#say")).toHaveText("2 messages. Up and down to choose, Enter to quote.");
+  expect(await violations(page)).toEqual([]);
+  await box.pressSequentially("MAY");
+  await expect(list.getByRole("option")).toHaveText(["Assistant: In May, mostly."]);
+  await box.press("Enter");
+  await expect(list).toHaveCount(0);
+  await expect(box).toHaveValue("Sure? \n\n> In **May**, mostly.\n\n");
+  await page.keyboard.press("Control+z");
+  await expect(box).toHaveValue("Sure? @MAY");
+});
+
+test("@ finds turns that are far up the path", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(600);
+  await open(page, `/c/${long.chat}`);
+  const list = page.getByRole("listbox", { name: "Documents and messages" });
+  await messageBox(page).pressSequentially("@place_19()");
+  await expect(list.getByRole("option").first()).toHaveText(/^Assistant: /);
+  await messageBox(page).press("Enter");
+  await expect(messageBox(page)).toHaveValue(/^> [^]*> fn place_19\(\)/);
+});

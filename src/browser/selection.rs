@@ -1,0 +1,117 @@
+//! What is selected on the page by mouse, finger or keys, once it stays as it is.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use leptos::prelude::set_timeout;
+    use send_wrapper::SendWrapper;
+    use wasm_bindgen::JsCast;
+    use wasm_bindgen::closure::Closure;
+    use web_sys::{Document, Element, Event, Node, Range, Selection};
+
+    /// How long a selection stays as it is before it is looked at.
+    const SETTLED: std::time::Duration = std::time::Duration::from_millis(150);
+    /// What changes a selection, and what is a sign that it is being drawn or is done with.
+    const EVENTS: [&str; 4] = ["selectionchange", "pointerdown", "pointerup", "pointercancel"];
+
+    /// Parts of a text that are no words of it.
+    const UNSAID: &str = "button, svg, annotation, .quiet, [aria-hidden=true]";
+
+    fn document() -> Option<Document> {
+        web_sys::window()?.document()
+    }
+
+    fn element_of(node: Node) -> Option<Element> {
+        match node.dyn_into::<Element>() {
+            Ok(element) => Some(element),
+            Err(node) => node.parent_element(),
+        }
+    }
+
+    /// What is selected within the element that matches in which it begins: what is behind that is left out.
+    fn range_in(selector: &str, selection: &Selection) -> Option<Range> {
+        if selection.is_collapsed() {
+            return None;
+        }
+        let range = selection.get_range_at(0).ok()?.clone_range();
+        let within = element_of(range.start_container().ok()?)?.closest(selector).ok()??;
+        if !within.contains(Some(&range.end_container().ok()?)) {
+            range.set_end(&within, within.child_nodes().length()).ok()?;
+        }
+        Some(range)
+    }
+
+    /// What is selected in an element that matches: its text as it is read, and its HTML. Nothing where that is nothing.
+    pub fn within(selector: &str) -> Option<(String, String)> {
+        let selection = web_sys::window()?.get_selection().ok()??;
+        let range = range_in(selector, &selection)?;
+        let holder = document()?.create_element("div").ok()?;
+        let contents = range.clone_contents().ok()?;
+        holder.append_child(&contents).ok()?;
+        while let Ok(Some(part)) = holder.query_selector(UNSAID) {
+            part.remove();
+        }
+        let text = String::from(selection.to_string());
+        (!text.trim().is_empty()).then(|| (text, holder.inner_html()))
+    }
+
+    /// Watches what is selected on the page until it is let go.
+    pub struct Watch(SendWrapper<Closure<dyn FnMut(Event)>>);
+
+    impl Watch {
+        /// Stops watching.
+        pub fn stop(self) {
+            let Some(document) = document() else { return };
+            for name in EVENTS {
+                let _ = document.remove_event_listener_with_callback(name, self.0.as_ref().unchecked_ref());
+            }
+        }
+    }
+
+    /// Calls this whenever another selection has settled, or there is none any more.
+    pub fn watch(settled: impl Fn() + 'static) -> Option<Watch> {
+        let (settled, changes, is_held) = (Rc::new(settled), Rc::new(Cell::new(0_u32)), Rc::new(Cell::new(false)));
+        let heard = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
+            match event.type_().as_str() {
+                "pointerdown" => is_held.set(true),
+                "selectionchange" => {}
+                _ => is_held.set(false),
+            }
+            changes.set(changes.get().wrapping_add(1));
+            let change = changes.get();
+            let (settled, changes, is_held) = (settled.clone(), changes.clone(), is_held.clone());
+            let look = move || {
+                if changes.get() == change && !is_held.get() {
+                    settled();
+                }
+            };
+            set_timeout(look, SETTLED);
+        });
+        let document = document()?;
+        for name in EVENTS {
+            document.add_event_listener_with_callback(name, heard.as_ref().unchecked_ref()).ok()?;
+        }
+        Some(Watch(SendWrapper::new(heard)))
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    pub struct Watch;
+
+    impl Watch {
+        pub fn stop(self) {}
+    }
+
+    pub fn within(_selector: &str) -> Option<(String, String)> {
+        None
+    }
+
+    pub fn watch(_settled: impl Fn() + 'static) -> Option<Watch> {
+        None
+    }
+}
+
+pub use real::{Watch, watch, within};

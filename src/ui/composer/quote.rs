@@ -1,0 +1,70 @@
+//! Passages as Markdown quotes in the message box: an earlier turn that `@` names, and what is selected in a reply. Put in as
+//! if they were typed, so that undo takes them out.
+
+use crate::browser::textarea;
+
+/// Of a longer passage the beginning is quoted: who answers has it whole.
+const MOST_CHARS: usize = 8_000;
+/// The composer's box.
+const BOX: &str = "#message";
+
+/// Quotes a passage where the caret is. False where there is no box, or nothing to quote.
+pub fn quote(passage: &str) -> bool {
+    let Some(area) = textarea::find(BOX) else { return false };
+    let quoted = behind(&textarea::before_selection(&area), passage);
+    if !quoted.is_empty() {
+        textarea::insert(&area, &quoted);
+    }
+    !quoted.is_empty()
+}
+
+/// A passage as a quote behind these words, with room for what is written about it; empty for an empty one.
+pub fn behind(before: &str, passage: &str) -> String {
+    let passage = passage.trim_matches('\n').trim_end();
+    if passage.trim().is_empty() {
+        return String::new();
+    }
+    let mut quoted = match before {
+        "" => String::new(),
+        before if before.ends_with("\n\n") => String::new(),
+        before if before.ends_with('\n') => "\n".to_owned(),
+        _ => "\n\n".to_owned(),
+    };
+    let end = passage.char_indices().nth(MOST_CHARS).map(|(at, _)| at);
+    let is_cut = end.is_some();
+    for line in passage[..end.unwrap_or(passage.len())].lines() {
+        quoted.push('>');
+        if !line.trim().is_empty() {
+            quoted.push(' ');
+            quoted.push_str(line.trim_end());
+        }
+        quoted.push('\n');
+    }
+    if is_cut {
+        quoted.insert_str(quoted.len() - 1, " …");
+    }
+    quoted.push('\n');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_a_passage_is_quoted_and_there_is_room_behind_it() {
+        assert_eq!(behind("", "one\n\n  two  \n"), "> one\n>\n>   two\n\n");
+        assert_eq!(behind("", " \n\n"), "");
+        assert_eq!(behind("See", "一"), "\n\n> 一\n\n");
+        assert_eq!(behind("See\n", "a"), "\n> a\n\n");
+        assert_eq!(behind("See\n\n", "a"), "> a\n\n");
+    }
+
+    #[test]
+    fn of_a_long_passage_the_beginning_is_quoted() {
+        let quoted = behind("", &"叶".repeat(MOST_CHARS + 1));
+        assert!(quoted.ends_with("叶 …\n\n"), "{}", &quoted[quoted.len() - 20..]);
+        assert_eq!(quoted.chars().filter(|c| *c == '叶').count(), MOST_CHARS);
+        assert!(!behind("", &"叶".repeat(MOST_CHARS)).contains('…'));
+    }
+}

@@ -1,0 +1,85 @@
+//! Another try of another model (ux.md 5.1): a menu beside "Try again" that names the models, and the way to a page or a
+//! dialog where they are chosen from a list: without script, and where they are many.
+
+use leptos::ev::MouseEvent;
+use leptos::prelude::*;
+
+use super::verbs::Verbs;
+use crate::browser::dialog;
+use crate::domain::TurnId;
+use crate::domain::provider::Model;
+use crate::ui::erased::{live, view};
+use crate::ui::kit::{Icon, Menu};
+use crate::ui::model_picker::are_many;
+use crate::ui::state::TurnState;
+use crate::ui::words as all_words;
+use crate::ui::words::transcript as words;
+use crate::ui::words::verbs as said;
+
+/// The menu. The models are drawn while it is open: a long chat does not hold the list of them with every reply.
+#[component]
+pub fn OtherModels(turn: TurnState) -> impl IntoView {
+    let id = turn.id();
+    let verbs = use_context::<Verbs>();
+    let is_open = RwSignal::new(false);
+    let on_toggle = move |()| is_open.update(|is_open| *is_open = !*is_open);
+    let named = move || {
+        let models = verbs.filter(|_| is_open.get())?.models.get();
+        (!models.is_empty() && !are_many(&models)).then_some(models)
+    };
+    let of_rows = turn.clone();
+    let own = move |model: &Model| {
+        of_rows.with_untracked(|view| {
+            view.turn.provider_used.as_ref() == Some(&model.lock.provider)
+                && view.turn.model_used.as_ref() == Some(&model.lock.model)
+        })
+    };
+    let rows = move || match (named(), verbs) {
+        (Some(models), Some(verbs)) => {
+            let others = models.into_iter().filter(|model| !own(model));
+            others.map(|model| row(verbs, id, model)).collect_view().into_any()
+        }
+        _ => view! { <RetryWith id class="menu-row"/> }.into_any(),
+    };
+    view! {
+        <Menu id=format!("turn-{id}-models") label=said::other_models() icon="chevron-down" class="bare" on_toggle>
+            {live(rows)}
+        </Menu>
+    }
+}
+
+fn row(verbs: Verbs, id: TurnId, model: Model) -> AnyView {
+    let name = said::retry_with_model(&all_words::model_name(&model));
+    let lock = model.lock;
+    let choose = move |_| {
+        dialog::close_popovers();
+        verbs.retry(id, Some(lock.clone()));
+    };
+    view! {
+        <button type="button" class="menu-row" on:click=choose>
+            <Icon name="retry"/>
+            <span>{name}</span>
+            " "
+            <span class="hint">{model.provider_name}</span>
+        </button>
+    }
+}
+
+/// To the list of the models: a page with a form without script, a dialog with it.
+#[component]
+pub fn RetryWith(id: TurnId, class: &'static str) -> impl IntoView {
+    let verbs = use_context::<Verbs>();
+    let on_click = move |event: MouseEvent| {
+        if let Some(verbs) = verbs {
+            event.prevent_default();
+            dialog::close_popovers();
+            verbs.choosing.set(Some(id));
+        }
+    };
+    view! {
+        <a class=class href=format!("/turns/{id}/again") rel="external" on:click=on_click>
+            <Icon name="retry"/>
+            {words::retry_with()}
+        </a>
+    }
+}
