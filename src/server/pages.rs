@@ -63,7 +63,7 @@ impl Pages {
         side: Option<Side>,
     ) -> Result<ChatPage, ApiError> {
         let registry = self.0.supervisor().registry();
-        let models = registry.models();
+        let models = self.0.models(viewer).await.map_err(api_error)?;
         let draft = self.draft_view(viewer, self.0.draft(viewer, id).await.map_err(api_error)?).await?;
         let mut page = ChatPage {
             chat: None,
@@ -87,7 +87,7 @@ impl Pages {
             models,
         };
         if page.models.iter().all(|model| model.is_demo) {
-            page.notices.push(Notice::NothingConfigured);
+            page.notices.push(Notice::NothingConfigured { ways: listed::ways() });
         }
         let Some(id) = id else {
             let default = self.0.default_model_of(viewer).await.map_err(api_error)?;
@@ -102,14 +102,14 @@ impl Pages {
         };
         let (path, end) = match from {
             Some(from) => {
-                let up_to = self.0.path_up_to(viewer, id, from, limits::PAGE_DEFAULT);
+                let up_to = self.0.path_up_to(viewer, id, from, limits::PAGE_MORE);
                 let (path, hidden) = up_to.await.map_err(api_error)?;
                 page.hides_below = Some(hidden);
                 (path, None)
             }
             None => {
                 let side = side.map(direction);
-                self.0.path_at(viewer, id, at, side, limits::PAGE_DEFAULT).await.map_err(api_error)?
+                self.0.path_at(viewer, id, at, side, limits::PAGE_MORE).await.map_err(api_error)?
             }
         };
         let leaf = end.as_ref().map(|end| &end.turn).or(path.turns.last());

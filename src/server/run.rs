@@ -13,6 +13,7 @@ pub mod hearing;
 pub mod journal;
 pub mod live;
 pub mod pace;
+pub mod paths;
 pub mod purge;
 pub mod resume;
 pub mod supervisor;

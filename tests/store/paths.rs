@@ -5,6 +5,7 @@ use crate::actors::id;
 use crate::bush::{self, Bush, anywhere};
 use crate::databases::fresh;
 use turnleaf::domain::*;
+use turnleaf::server::run::paths::Paths;
 use turnleaf::server::store::fsck::{self, While};
 use turnleaf::server::store::{Db, StoreError, turn_blocks, turns};
 
@@ -41,6 +42,9 @@ async fn a_part_of_a_path_is_what_walking_it_finds() {
                     turn.prev_turn_id,
                     turn.ord
                 ))));
+                let extent = turns::extent::extent(db, bush.owner, leaf.id, first, last).await.unwrap();
+                let events = part.iter().map(|turn| turn.last_event_seq as i64).sum::<i64>();
+                assert_eq!((extent.turns, extent.events), (part.len() as i64, events));
                 let mut seen = db.snapshot().await.unwrap();
                 let spans = turns::spans(&mut seen, bush.owner, leaf.id, first, last).await.unwrap();
                 for turn in &walked {
@@ -181,5 +185,34 @@ async fn a_cycle_that_something_else_wrote_ends_in_an_error() {
         );
         assert!(turns::leaf_below(db, bush.owner, bush.turns[3].id).await.unwrap().is_some(), "it comes to an end");
         fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let bush = bush(db, 90, |at| at.checked_sub(1)).await;
+        let paths = Paths::default();
+        let leaf = |at: usize| bush.turns[at].id;
+        let read = async |at: usize| {
+            let path = paths.read(db, bush.owner, leaf(at)).await.unwrap();
+            path.iter().map(|turn| (**turn).clone()).collect::<Vec<Turn>>()
+        };
+        let stored = async |at: usize| turns::path(db, bush.owner, leaf(at), 1_000).await.unwrap().0;
+        for at in [60, 70, 89, 65, 10] {
+            assert_eq!(read(at).await, stored(at).await, "to {at}");
+        }
+        assert_eq!(paths.read(db, id(), leaf(89)).await.unwrap(), [], "a stranger's");
+
+        // What nothing here does to a turn that has ended shows that it was kept.
+        run(db, "UPDATE turn_blocks SET content = REPLACE(content, '20.0', 'other')").await;
+        let (kept, changed) = (read(89).await, stored(89).await);
+        assert_ne!(kept[20], changed[20]);
+        assert_eq!((&kept[..20], &kept[21..]), (&changed[..20], &changed[21..]));
+        run(db, "UPDATE turns SET last_event_seq = last_event_seq + 1 WHERE depth = 20").await;
+        assert_eq!(read(89).await, stored(89).await, "an event more");
+        run(db, "UPDATE turns SET deleted_at = created_at WHERE depth = 7").await;
+        assert!(paths.read(db, bush.owner, leaf(89)).await.is_err(), "a turn less");
     }
 }

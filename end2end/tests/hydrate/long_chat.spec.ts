@@ -15,11 +15,11 @@ const older = (page: Page) => page.getByRole("button", { name: "Load older messa
 const newer = (page: Page) => page.getByRole("button", { name: "Load newer messages" });
 const toLatest = (page: Page) => page.getByRole("button", { name: "Go to latest" });
 
-test("a chat of a thousand turns opens at its end with fifty of them", async ({ page, turnleaf }) => {
+test("a chat of a thousand turns opens at its end with thirty of them", async ({ page, turnleaf }) => {
   const long = await turnleaf.grow(1_000);
   await open(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
-  expect(await inPage(page)).toEqual(long.turns.slice(-50));
+  expect(await inPage(page)).toEqual(long.turns.slice(-30));
   await expect(older(page)).toBeAttached();
   await expect(newer(page)).not.toBeAttached();
   expect(await turnleaf.fsck()).toBe(0);
@@ -43,7 +43,7 @@ test("a thousand turns upward: what is read stays where it is at every page, and
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
   const gate = await Gate.before(page);
   let pages = 0;
-  for (let first = long.turns.at(-50)!; first !== long.turns[0]; pages += 1) {
+  for (let first = long.turns.at(-30)!; first !== long.turns[0]; pages += 1) {
     gate.close();
     await scrollTo(page, 350);
     await gate.request;
@@ -57,7 +57,7 @@ test("a thousand turns upward: what is read stays where it is at every page, and
     const at = long.turns.indexOf(first);
     expect(ids, "nothing is missing and nothing is there twice").toEqual(long.turns.slice(at, at + ids.length));
   }
-  expect(pages).toBe(Math.ceil(950 / 30));
+  expect(pages).toBe(Math.ceil(970 / 30));
   await expect(older(page)).not.toBeAttached();
 
   // And all the way back.
@@ -197,7 +197,7 @@ test("what could not be loaded says so and is loaded by the button", async ({ pa
   await expect(said).toBeVisible();
   await page.unroute("**/api/page/load_turns");
   await older(page).click();
-  await expectOtherFirst(page, long.turns.at(-50)!);
+  await expectOtherFirst(page, long.turns.at(-30)!);
   await expect(said).not.toBeAttached();
 });
 

@@ -19,7 +19,7 @@ impl Pages {
     ) -> Result<TurnsPage, ApiError> {
         let (direction, limit) = match side {
             Some(side) => (direction(side), limits::PAGE_MORE),
-            None => (Direction::Both, limits::PAGE_DEFAULT),
+            None => (Direction::Both, limits::PAGE_MORE),
         };
         let window = Window { from: Some(from), leaf: Some(leaf), limit, direction, strict: false };
         let path = self.0.path_of(viewer, id, window).await.map_err(api_error)?;

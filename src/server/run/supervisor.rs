@@ -13,6 +13,7 @@ use super::driver::{self, Begins};
 use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
 use super::pace::Pace;
+use super::paths::Paths;
 use crate::domain::settle::Settled;
 use crate::domain::waiting::waits_for;
 use crate::domain::{Capabilities, Chat, ChatId, Failure, FailureKind, Lock, Turn, TurnId, UserId, limits};
@@ -58,6 +59,7 @@ struct Shared {
     /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, domain.md 4.3 generations).
     store_raw: bool,
     pace: Pace,
+    paths: Paths,
 }
 
 /// Beginnings that a listener may be behind.
@@ -91,6 +93,7 @@ impl Supervisor {
             begun: broadcast::Sender::new(BEGUN),
             store_raw,
             pace,
+            paths: Paths::default(),
         }))
     }
 
@@ -116,6 +119,10 @@ impl Supervisor {
 
     pub fn stores_raw(&self) -> bool {
         self.0.store_raw
+    }
+
+    pub(super) fn paths(&self) -> &Paths {
+        &self.0.paths
     }
 
     pub(super) fn pace(&self) -> Pace {

@@ -14,6 +14,7 @@ use crate::server::store::rows::{UsageRow, bigint, inconsistent, plain};
 use crate::server::store::search;
 use crate::server::store::turn_blocks::{self, BlockOf};
 
+pub mod extent;
 pub mod find;
 pub mod lineage;
 pub mod outline;

@@ -3,6 +3,7 @@
 //! that a row that names a stranger's document shows nothing of it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -24,7 +25,7 @@ struct OfMessage {
 pub(super) async fn of_path(
     db: &Db,
     owner: UserId,
-    path: &[Turn],
+    path: &[Arc<Turn>],
     manifest: &mut [ManifestEntry],
     sees: bool,
 ) -> Result<HashMap<TurnId, Attached>, StoreError> {

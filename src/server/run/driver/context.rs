@@ -16,10 +16,10 @@ use crate::domain::context::{
 };
 use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
 use crate::domain::tool::{Called, OfferedTool};
-use crate::domain::{Author, Block, Content, Event, Failure, FailureKind, Role, Turn, TurnId, limits};
+use crate::domain::{Author, Block, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
 use crate::server::outbound::provider::{Attached, ChatRequest, HistoryTurn};
 use crate::server::store::generations::raw::{self, RawStep};
-use crate::server::store::{StoreError, branches, turns};
+use crate::server::store::{StoreError, branches};
 
 /// The path before this turn, as it is sent.
 #[derive(Clone, Default)]
@@ -192,11 +192,11 @@ impl Run<'_> {
         let owner = self.job.owner;
         let path = async {
             match self.job.turn.prev_turn_id {
-                Some(leaf) => turns::path(db, owner, leaf, limits::TURNS_PER_CHAT as u32).await,
-                None => Ok(Default::default()),
+                Some(leaf) => self.supervisor.paths().read(db, owner, leaf).await,
+                None => Ok(Vec::new()),
             }
         };
-        let (own, (path, _), branches) =
+        let (own, path, branches) =
             tokio::try_join!(branches::of_run(db, branch_id), path, branches::of_path(db, owner, branch_id))?;
         let (frozen, state) = own.unwrap_or_default();
         let policy = branches.get(&branch_id).map(|branch| branch.policy);
@@ -247,7 +247,7 @@ impl Run<'_> {
                 HistoryTurn {
                     turn_id: turn.id,
                     role: turn.role,
-                    blocks: turn.blocks,
+                    blocks: turn.blocks.clone(),
                     raw: raw.map(|(_, steps)| steps).unwrap_or_default(),
                     leaves_out_reasoning: is_refused(at),
                     attached: attached.remove(&turn.id).unwrap_or_default(),

@@ -1,0 +1,92 @@
+//! Paths that were sent lately. Turns that ended do not change, so the next message of a long chat reads what is new of
+//! its path, and asks only whether the rest is still there: reading 5,000 turns takes longer than all else that a reply
+//! waits for (G11). Nothing here is told to anybody: what is kept is used only where the database has just said that this
+//! owner has it.
+
+use std::collections::VecDeque;
+use std::mem::size_of;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::domain::{Block, Content, Turn, TurnId, UserId, limits};
+use crate::server::store::turns::extent::{Extent, extent};
+use crate::server::store::{Db, StoreError, turns};
+
+/// Turns that are read each time. A path that is no longer is not kept.
+const NEWEST: u32 = 32;
+
+/// A path from its root on, of turns that have ended.
+type Path = Vec<Arc<Turn>>;
+
+/// The newest last; of a path that grew only the grown one.
+#[derive(Default)]
+pub struct Paths(Mutex<VecDeque<Path>>);
+
+impl Paths {
+    /// The path of this owner that ends at `leaf`, from its root on. Empty when the owner has no such turn.
+    ///
+    /// # Errors
+    /// As [`turns::path`].
+    pub async fn read(&self, db: &Db, owner: UserId, leaf: TurnId) -> Result<Path, StoreError> {
+        let (newest, has_older) = turns::path(db, owner, leaf, NEWEST).await?;
+        let first = newest.first().map(|turn| turn.depth);
+        let Some(first) = first.filter(|_| has_older) else {
+            return Ok(newest.into_iter().map(Arc::new).collect());
+        };
+        let known = self.known(&newest[0], first).unwrap_or_default();
+        let is_same = !known.is_empty() && extent(db, owner, leaf, 0, first - 1).await? == extent_of(&known);
+        let path: Path = if is_same {
+            known.into_iter().chain(newest.into_iter().map(Arc::new)).collect()
+        } else {
+            let (path, _) = turns::path(db, owner, leaf, limits::TURNS_PER_CHAT as u32).await?;
+            path.into_iter().map(Arc::new).collect()
+        };
+        self.keep(&path);
+        Ok(path)
+    }
+
+    /// What is known of the path before this turn, which stands at this depth: of a tree, that is one.
+    fn known(&self, turn: &Turn, depth: i64) -> Option<Path> {
+        let depth = usize::try_from(depth).ok()?;
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = kept.iter().rev().find(|path| path.get(depth).is_some_and(|known| known.id == turn.id))?;
+        Some(path[..depth].to_vec())
+    }
+
+    fn keep(&self, path: &Path) {
+        if !path.iter().all(|turn| turn.status.is_terminal()) {
+            return;
+        }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What this one went on from.
+        kept.retain(|known| {
+            known.last().is_none_or(|last| path.get(known.len() - 1).is_none_or(|of| of.id != last.id))
+        });
+        kept.push_back(path.clone());
+        let mut bytes = 0;
+        let within = kept.iter().rev().take_while(|path| {
+            bytes += path.iter().map(|turn| weight(turn)).sum::<usize>();
+            bytes <= limits::PATHS_KEPT_BYTES
+        });
+        let too_many = kept.len() - within.count();
+        kept.drain(..too_many);
+    }
+}
+
+fn extent_of(path: &[Arc<Turn>]) -> Extent {
+    let events = path.iter().map(|turn| turn.last_event_seq.cast_signed()).sum();
+    Extent { turns: path.len().cast_signed() as i64, events }
+}
+
+/// About how much memory a turn takes, bytes.
+fn weight(turn: &Turn) -> usize {
+    let texts = turn.blocks.iter().map(|block| size_of::<Block>() + length(&block.content));
+    size_of::<Turn>() + texts.sum::<usize>()
+}
+
+fn length(content: &Content) -> usize {
+    match content {
+        Content::Text { text, .. } | Content::Thinking { thinking: text, .. } => text.len(),
+        // What a tool was told and gave takes a multiple of its text in memory.
+        other => serde_json::to_string(other).map_or(0, |text| 4 * text.len()),
+    }
+}
