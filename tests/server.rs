@@ -35,6 +35,8 @@ mod document_pages;
 mod documents;
 #[path = "server/drafts.rs"]
 mod drafts;
+#[path = "server/everything.rs"]
+mod everything;
 #[path = "server/failed_pages.rs"]
 mod failed_pages;
 #[path = "support/fakeprov.rs"]
@@ -74,6 +76,8 @@ mod openapi;
 mod parameters;
 #[path = "server/providers.rs"]
 mod providers;
+#[path = "server/raw_pages.rs"]
+mod raw_pages;
 #[path = "server/reading.rs"]
 mod reading;
 #[path = "server/repair.rs"]

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::Router;
-use turnleaf::api::view::{ChatItem, ChatPage, DraftView, Notice, TurnView};
+use turnleaf::api::view::{ChatItem, ChatPage, DraftView, Notice, TurnView, Way};
 use turnleaf::domain::attachment::{Attachment, Standing};
 use turnleaf::domain::chat::Heading;
 use turnleaf::domain::provider::{Model, Reasoning};
@@ -99,6 +99,7 @@ fn model(provider: &str, model: &str, is_demo: bool) -> Model {
         output_tokens: None,
         is_demo,
         is_default: is_demo,
+        used: None,
     }
 }
 
@@ -258,7 +259,8 @@ async fn no_words_of_a_person_or_a_model_become_markup_in_any_page() {
         let mut page = chat_page(TurnStatus::Complete, words);
         page.models.push(Model { provider_name: words.into(), name: words.into(), ..model(words, words, false) });
         page.notices.push(Notice::FoundLocally { name: words.into(), address: words.into(), has_models: true });
-        page.notices.push(Notice::NothingConfigured);
+        let way = Way { id: words.into(), name: words.into(), keys_at: Some(words.into()), ..Way::default() };
+        page.notices.push(Notice::NothingConfigured { ways: vec![way] });
         let new = ChatPage { chat: None, branch: None, turns: Vec::new(), ..page.clone() };
         let listed = vec![ChatItem {
             id: id(1),
@@ -437,7 +439,9 @@ async fn a_server_without_a_provider_says_how_to_connect_one_and_offers_the_demo
     let page = ChatPage {
         models: vec![model("demo", "demo", true)],
         notices: vec![
-            Notice::NothingConfigured,
+            Notice::NothingConfigured {
+                ways: vec![Way { id: "openrouter".into(), name: "OpenRouter".into(), ..Way::default() }],
+            },
             Notice::FoundLocally { name: "Ollama".into(), address: "http://127.0.0.1:11434".into(), has_models: true },
         ],
         ..empty_page()
@@ -445,7 +449,8 @@ async fn a_server_without_a_provider_says_how_to_connect_one_and_offers_the_demo
     let html = drawn(move || view! { <Home page=page.clone()/> }).await;
     for part in [
         "Connect a model to start.",
-        "/settings/providers?add=openrouter#add",
+        "/settings/providers?add=openrouter&amp;next=/#add",
+        "action=\"/forms/found\"",
         "Ollama answers at http://127.0.0.1:11434",
         "Try the demo",
     ] {

@@ -2,17 +2,18 @@
 //! `domain`.
 
 mod listed;
+mod notice;
 pub mod tree;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::domain::attachment::{Attachment, Standing};
 use crate::domain::provider::Model;
-use crate::domain::reader::{Members, apart, unknown};
 use crate::domain::{BlockId, Branch, Chat, ChatId, DeletionId, Lock, NotSent, Thinking, Turn, TurnId, TurnStatus};
 
 pub use listed::ChatItem;
+pub use notice::{Notice, Way};
 
 /// A turn as the transcript draws it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -215,37 +216,6 @@ pub struct ChatGlance {
     pub draft: Option<DraftView>,
     /// As [`ChatPage::models_rev`].
     pub models_rev: u64,
-}
-
-/// Something the page says above the composer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Notice {
-    /// No provider is configured; only the demo answers.
-    NothingConfigured,
-    /// A local server answers at this address, and its models, if it has any, can be chosen. For who begins.
-    FoundLocally { name: String, address: String, has_models: bool },
-    /// The branch's model cannot be used any more; the chat can only go on in a new branch.
-    ModelUnavailable { lock: Lock },
-}
-
-fn notice(notice: &Members<'_>) -> Result<Notice, serde_json::Error> {
-    Ok(match notice.word("kind")? {
-        "nothing_configured" => Notice::NothingConfigured,
-        "found_locally" => Notice::FoundLocally {
-            name: notice.get("name")?,
-            address: notice.get("address")?,
-            has_models: notice.get("has_models")?,
-        },
-        "model_unavailable" => Notice::ModelUnavailable { lock: notice.get("lock")? },
-        other => return Err(unknown(other)),
-    })
-}
-
-impl<'de> Deserialize<'de> for Notice {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        apart(from, notice)
-    }
 }
 
 /// What is written but not sent.

@@ -25,8 +25,17 @@ mod real {
 
     /// What came of JSON that was sent to a path of this site.
     pub async fn post(path: &str, body: &Value) -> Result<Value, Refused> {
+        send("POST", path, body).await
+    }
+
+    /// The same of what changes a thing.
+    pub async fn patch(path: &str, body: &Value) -> Result<Value, Refused> {
+        send("PATCH", path, body).await
+    }
+
+    async fn send(method: &str, path: &str, body: &Value) -> Result<Value, Refused> {
         let init = RequestInit::new();
-        init.set_method("POST");
+        init.set_method(method);
         init.set_headers(&Array::of1(&Array::of2(&"content-type".into(), &"application/json".into())));
         init.set_body(&body.to_string().into());
         read(answered(web_sys::window().map(|window| window.fetch_with_str_and_init(path, &init))).await?)
@@ -66,6 +75,10 @@ mod real {
     pub async fn post(_path: &str, _body: &Value) -> Result<Value, Refused> {
         Err(None)
     }
+
+    pub async fn patch(_path: &str, _body: &Value) -> Result<Value, Refused> {
+        Err(None)
+    }
 }
 
-pub use real::{get, post, text};
+pub use real::{get, patch, post, text};

@@ -45,18 +45,40 @@ mod real {
 
     fn request(event: &SubmitEvent) -> Option<js_sys::Promise> {
         let form = event.target()?.dyn_into::<HtmlFormElement>().ok()?;
-        let filled = FormData::new_with_form(&form).ok()?;
+        let fields = fields(&form, button_of(event))?;
+        fields.append("stay", "1");
+        sent(&form, &fields)
+    }
+
+    /// The name and the value of the button that was pressed.
+    pub type Button = (String, String);
+
+    pub fn button_of(event: &SubmitEvent) -> Option<Button> {
+        let button = event.submitter()?;
+        button.get_attribute("name").zip(button.get_attribute("value"))
+    }
+
+    /// What the form holds now, with the button that was pressed.
+    pub fn fields(form: &HtmlFormElement, button: Option<Button>) -> Option<UrlSearchParams> {
+        let filled = FormData::new_with_form(form).ok()?;
         let fields = UrlSearchParams::new_with_str_sequence_sequence(filled.as_ref()).ok()?;
-        if let Some(button) = event.submitter()
-            && let (Some(name), Some(value)) = (button.get_attribute("name"), button.get_attribute("value"))
-        {
+        if let Some((name, value)) = button {
             fields.append(&name, &value);
         }
-        fields.append("stay", "1");
+        Some(fields)
+    }
+
+    fn sent(form: &HtmlFormElement, fields: &UrlSearchParams) -> Option<js_sys::Promise> {
         let asked = RequestInit::new();
         asked.set_method("POST");
-        asked.set_body(&fields);
+        asked.set_body(fields);
         Some(web_sys::window()?.fetch_with_str_and_init(&form.get_attribute("action")?, &asked))
+    }
+
+    /// Sends these fields to where the form leads; the page that is answered with, whatever it says of them.
+    pub async fn answer(form: &HtmlFormElement, fields: &UrlSearchParams) -> Option<String> {
+        let answer: Response = JsFuture::from(sent(form, fields)?).await.ok()?.dyn_into().ok()?;
+        JsFuture::from(answer.text().ok()?).await.ok()?.as_string()
     }
 }
 
@@ -77,4 +99,6 @@ mod real {
     }
 }
 
+#[cfg(feature = "hydrate")]
+pub use real::{Button, answer, button_of, fields};
 pub use real::{choose, chosen, post};

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 mod exports;
+mod patience;
 mod search;
 
 pub use exports::*;
+pub use patience::*;
 pub use search::*;
 
 /// A user message: bytes and characters.
@@ -40,6 +42,7 @@ pub const PROVIDER_EVENT_BYTES: usize = 16 << 20;
 pub const REPLY_TEXT_BYTES: usize = 8 << 20;
 pub const REASONING_BYTES: usize = 8 << 20;
 pub const RAW_BYTES: usize = 64 << 20;
+pub const RAW_SHOWN_BYTES: usize = 256 << 10;
 pub const TOOL_ARGS_BYTES: usize = 1 << 20;
 pub const TOOL_ROUNDS: u32 = 25;
 
@@ -48,14 +51,17 @@ pub const TURNS_PER_CHAT: i64 = 50_000;
 pub const SIBLINGS: i64 = 200;
 /// Branches of a chat that are not deleted, with and without turns: lists of them are not paged.
 pub const BRANCHES_PER_CHAT: i64 = 10_000;
+/// Memory of paths that were sent lately, bytes.
+pub const PATHS_KEPT_BYTES: usize = 32 << 20;
 /// Rows of the tree map that are shown at once, words of its filter.
 pub const TREE_ROWS: usize = 400;
 pub const TREE_WORDS: usize = 8;
 /// Pages of turns.
 pub const PAGE_DEFAULT: u32 = 50;
 pub const PAGE_MAX: u32 = 200;
-/// Turns that a page loads as its reader scrolls (ux.md S8), and how many it keeps in the document: what is farther from
-/// the reader is taken out and comes back when they do. A turn that has the focus stays in, up to the second bound.
+/// Turns that a chat opens with and that its page loads as its reader scrolls (ux.md S8), and how many it keeps in the
+/// document: what is farther from the reader is taken out and comes back when they do. A turn that has the focus stays
+/// in, up to the second bound.
 pub const PAGE_MORE: u32 = 30;
 pub const SHOWN_TURNS: usize = 120;
 pub const SHOWN_FOR_FOCUS: usize = 300;
@@ -105,12 +111,6 @@ pub const MATHML_BYTES: usize = 256 << 10;
 /// Drawings of finished texts that are kept.
 pub const MARKUP_CACHE_BYTES: usize = 2 << 20;
 
-/// Attempts before the first content, all together.
-pub const ATTEMPTS: u32 = 3;
-pub const BACKOFF_FIRST: Duration = Duration::from_millis(500);
-pub const BACKOFF_MAX: Duration = Duration::from_secs(8);
-/// A provider that asks to wait longer than this is not waited for.
-pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 pub const CONNECT: Duration = Duration::from_secs(10);
 /// From the request to the first byte of the body.
 pub const FIRST_BYTE: Duration = Duration::from_secs(120);
@@ -130,8 +130,9 @@ pub const TOOL_IDLE: Duration = Duration::from_secs(60);
 /// How long a tool that was stopped may take to let go, and a server of tools to be there.
 pub const TOOL_STOP: Duration = Duration::from_secs(2);
 pub const TOOL_START: Duration = Duration::from_secs(30);
-/// How often the progress of a call is written down.
+/// How often the progress of a call is written down, and how many of the last lines of it.
 pub const TOOL_PROGRESS_EVERY: Duration = Duration::from_secs(1);
+pub const TOOL_TAIL_LINES: usize = 8;
 /// Calls of one turn that run at once, and of one server; calls of one step: those beyond are refused, each with a
 /// result.
 pub const TOOLS_AT_ONCE: usize = 8;

@@ -43,6 +43,9 @@ pub struct Model {
     pub is_demo: bool,
     /// Chosen when nothing else is said.
     pub is_default: bool,
+    /// Its place among the models that answered last, from 0; none where it was not lately.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<u32>,
 }
 
 /// Whether an exchange is in thinking mode: asked for, or unavoidable (domain.md C2).

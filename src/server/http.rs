@@ -21,6 +21,7 @@ mod documents_forms;
 mod documents_page;
 mod drafts;
 mod events;
+mod everything;
 pub mod exports;
 mod failed_page;
 mod find;

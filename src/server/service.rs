@@ -10,6 +10,7 @@ pub mod copies;
 pub mod documents;
 pub mod drafts;
 pub mod error;
+pub mod everything;
 pub mod exchanges;
 pub mod exports;
 pub mod find;

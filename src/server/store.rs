@@ -26,6 +26,7 @@ pub mod copies;
 pub mod deletions;
 pub mod documents;
 pub mod drafts;
+pub mod everything;
 pub mod exchanges;
 pub mod generations;
 pub mod grafts;
@@ -64,6 +65,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("chats/listed", chats::listed::STATEMENTS),
         ("copies", copies::STATEMENTS),
         ("drafts", drafts::STATEMENTS),
+        ("everything", everything::STATEMENTS),
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),

@@ -27,6 +27,8 @@ use crate::ui::words;
 
 /// The whole page below `<body>`.
 ///
+/// What a page shows below its header is in a `main` of its own: within one, a header is no landmark.
+///
 /// Pages are rendered in one piece (`SsrMode::Async`): whoever reads without script gets the text and not a promise of
 /// it, and the document's title and status are known before the first byte.
 #[component]
@@ -51,15 +53,15 @@ pub fn App() -> impl IntoView {
             <Shortcuts/>
             <div class="app">
                 <Sidebar/>
-                <main id="main" class="main">
-                    <p class="basic-mode no-print">{words::basic_mode()}</p>
+                <div id="main" class="main">
+                    <p class="basic-mode no-print" role="region" aria-label=words::basic_mode()>{words::basic_mode()}</p>
                     <Routes fallback=NotFoundPage>
                         <Route path=path!("/") view=HomePage ssr=SsrMode::Async/>
                         <Route path=path!("/c/:chat") view=ChatPageView ssr=SsrMode::Async/>
                         <Route path=path!("/c/:chat/tree") view=TreePageView ssr=SsrMode::Async/>
                     </Routes>
                     <ConnectionBanner/>
-                </main>
+                </div>
                 <Panel/>
             </div>
             <PaletteDialog/>

@@ -1,6 +1,8 @@
 //! The small parts every screen is made of. They know nothing of chats; what a part says comes from its caller.
 
+pub mod combobox;
 pub mod dialog;
+pub mod failed;
 pub mod icon;
 pub mod installable;
 pub mod loading;
@@ -8,7 +10,9 @@ pub mod menu;
 pub mod reference;
 pub mod toast;
 
+pub use combobox::Combobox;
 pub use dialog::Dialog;
+pub use failed::{FailedDeed, Failing, Failure};
 pub use icon::Icon;
 pub use installable::installable;
 pub use loading::Loading;

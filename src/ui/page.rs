@@ -1,6 +1,7 @@
 //! The screens, one file each.
 
 pub mod chat;
+pub mod connecting;
 pub mod first_run;
 pub mod home;
 pub mod not_found;

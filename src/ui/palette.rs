@@ -5,7 +5,6 @@
 pub mod body;
 pub mod entry;
 pub mod hits;
-pub mod keys;
 mod rows;
 
 use leptos::ev::{Event, MouseEvent};

@@ -8,13 +8,16 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use leptos::prelude::*;
 use serde_json::{Value, json};
+use turnleaf::domain::FailureKind;
 use turnleaf::server::outbound::demo::Demo;
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::platform::endpoint::{Api as Protocol, Endpoint};
+use turnleaf::server::service::placement::Wanted;
+use turnleaf::server::service::turns::StartTurn;
 use turnleaf::ui::start::{Call, start};
 
 use crate::fakeprov::{FakeProvider, Verb};
-use crate::house::House;
+use crate::house::{House, message};
 use crate::http_api::Api;
 
 const KEY: &str = "canary-key-0123456789abcdef4f2a";
@@ -202,6 +205,87 @@ async fn another_address_clears_the_key_and_says_so() {
     assert_eq!((&changed["key"]["set"], &changed["notices"]), (&json!(true), &json!([])));
     let (_, changed) = api.call("PATCH", "/api/providers/my-box", Some(json!({ "key": null }))).await;
     assert_eq!(changed["key"]["set"], false);
+}
+
+#[tokio::test]
+async fn a_server_that_was_found_is_told_of_until_somebody_wants_to_hear_no_more() {
+    let server = lists_two().await;
+    let candidate = Endpoint {
+        id: "ollama".into(),
+        name: "Ollama".into(),
+        api: Protocol::OpenaiChat,
+        base_url: server.base_url(),
+        local_network: true,
+        ..Endpoint::default()
+    };
+    let registry = Registry::new(Vec::new(), None, vec![candidate], Demo::new(0.0));
+    registry.refresh().await;
+    let api = Api::over(House::of_registry(tempfile::tempdir().unwrap(), registry, "a key for tests").await);
+    let (service, owner) = (&api.house.service, api.house.owner);
+    let address = server.base_url();
+    assert_eq!(service.found_locally(owner).await.unwrap()[0].address, address);
+    let (status, _) = api.form("/forms/found", &[("address", "http://elsewhere.example/v1")]).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(api.form("/forms/found", &[("address", &address)]).await, (StatusCode::SEE_OTHER, "/".to_owned()));
+    assert_eq!(service.found_locally(owner).await.unwrap(), []);
+    // It is as useful as before.
+    assert!(api.models("/api/models").await.contains(&"ollama/big".to_owned()));
+}
+
+/// A server that lists a model and is overloaded whenever it is asked for a reply.
+async fn overloaded() -> FakeProvider {
+    let list = b"{\"data\": [{\"id\": \"big\"}]}".to_vec();
+    let busy = vec![Verb::Status(503), Verb::Bytes(b"{}".to_vec().into()), Verb::Fin];
+    FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(list.into()), Verb::Fin], busy]).await
+}
+
+#[tokio::test]
+async fn how_often_a_provider_is_asked_again_is_its_owners_choice() {
+    let (api, server) = (api().await, overloaded().await);
+    let address = server.base_url();
+    let mut body = box_at(&server);
+    (body["retries"], body["silence_seconds"]) = (json!(0), json!(45));
+    let made = api.add(body).await;
+    assert_eq!((&made["retries"], &made["silence_seconds"]), (&json!(0), &json!(45)));
+    // Once for its models, once for the reply, and not again.
+    server.until_requests(1).await;
+    let place = Wanted { provider: Some("my-box".into()), model: Some("big".into()), ..Wanted::default() };
+    let request = StartTurn { place, ..message("Hello") };
+    let started = api.house.service.start_turn(api.house.owner, request).await.unwrap();
+    let turn = api.house.ended(started.assistant_turn.id).await;
+    assert_eq!(turn.error.map(|failure| failure.kind), Some(FailureKind::ProviderOverloaded));
+    assert_eq!(server.requests().iter().filter(|request| request.method == "POST").count(), 1);
+
+    for (field, value) in [("retries", json!(6)), ("silence_seconds", json!(4)), ("silence_seconds", json!(1801))] {
+        let (status, problem) = api.call("PATCH", "/api/providers/my-box", Some(json!({ field: value }))).await;
+        assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!(field)), "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains("must be between"), "{problem}");
+    }
+    // The form keeps what was typed, unfolds what it is in, and names the bounds; empty is as usual again.
+    let whole = |retries: &'static str| {
+        [
+            ("id", "my-box"),
+            ("whole", "1"),
+            ("name", "Box"),
+            ("api", "openai_chat"),
+            ("base_url", &address),
+            ("local_network", "1"),
+            ("retries", retries),
+        ]
+    };
+    for typed in ["6", "often", "-1"] {
+        let (status, again) = api.form("/forms/providers/change", &whole(typed)).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{typed}");
+        assert!(again.contains("Must be between 0 and 5.") && again.contains(&format!("value=\"{typed}\"")), "{again}");
+    }
+    assert_eq!(api.form("/forms/providers/change", &whole("5")).await.0, StatusCode::SEE_OTHER);
+    let page = api.page("/settings/providers").await;
+    assert!(page.contains("Tried again") && page.contains("5 times"), "{page}");
+    assert!(!page.contains("Silence that is waited for"), "an empty field is as usual again");
+    assert_eq!(api.form("/forms/providers/change", &whole("")).await.0, StatusCode::SEE_OTHER);
+    let (_, all) = api.call("GET", "/api/providers", None).await;
+    let own = all.as_array().unwrap().iter().find(|provider| provider["id"] == "my-box").unwrap();
+    assert_eq!((&own["retries"], &own["silence_seconds"]), (&Value::Null, &Value::Null));
 }
 
 #[tokio::test]

@@ -37,7 +37,7 @@ const GROWING: [&str; 15] = [
 const OF_FEW: [&str; 3] = ["turns_unfinished", "grafts_running", "deletions_purging"];
 
 /// Statements by name that may look through a table or an owner's rows, and why.
-const MAY_LOOK_THROUGH: [(&str, &str, &str); 13] = [
+const MAY_LOOK_THROUGH: [(&str, &str, &str); 17] = [
     ("archive", "CHATS", "everything is exported"),
     ("branches", "MODELS", "the models of all chats are asked for"),
     ("branches/ends", "LAST_USED", "ends at the first that fit"),
@@ -47,6 +47,10 @@ const MAY_LOOK_THROUGH: [(&str, &str, &str); 13] = [
     ("deletions/purge", "DELETE_BLOBS", "by age, at rest; what is older than the table of names is asked last"),
     ("documents", "DELETED", "the deleted ones of an owner"),
     ("documents/purge", "ANY_OF", "all of them are meant"),
+    ("everything", "CHATS", "ends at the first that fit, and all of them go"),
+    ("everything", "COUNTS", "all that an owner has is counted, where it is to be deleted"),
+    ("everything", "DOCUMENTS", "all of them go"),
+    ("everything", "FORGET_UPLOADS", "all of them are meant"),
     ("generations/raw", "UNPACKED", "the pieces are of responses that run or just ended"),
     ("turn_events", "DELETE_OLD", "events are kept for a while only"),
     ("uploads", "FORGET", "at rest"),

@@ -4,13 +4,15 @@
 use leptos::prelude::*;
 
 use super::{board, words};
+use crate::api::view::{Notice, Way};
 use crate::server::plain_pages::field::{Choice, Kind, TextField, tick};
 use crate::ui::connection::{ConnectionBars, Link, provide_connection};
 use crate::ui::erased::view;
 use crate::ui::kit::loading::outline;
 use crate::ui::kit::toast::ToastShelf;
 use crate::ui::kit::{Dialog, Icon, Menu, provide_toasts};
-use crate::ui::page::first_run::{FirstRunPanel, found};
+use crate::ui::page::connecting;
+use crate::ui::page::first_run::{ConnectedLine, Connecting, FirstRunPanel, found};
 use crate::ui::sidebar::chat_list::Items;
 use crate::ui::words as app_words;
 
@@ -150,13 +152,23 @@ fn loading() -> AnyView {
 
 fn first_run() -> AnyView {
     let found = found(&[found_locally(true), found_locally(false)]);
-    view! { {found}<FirstRunPanel models=vec![super::composers::demo()] form_request_id=String::new()/> }
+    let connecting = Connecting::closed();
+    connecting.way.set(Some(way("anthropic", "Anthropic")));
+    connecting.done.set(Some(app_words::connecting::works("Anthropic", true, 14)));
+    let ways = vec![way("anthropic", "Anthropic"), way("openai", "OpenAI"), way("other", "")];
+    view! {
+        {found}
+        <FirstRunPanel models=vec![super::composers::demo()] ways form_request_id=String::new() connecting/>
+        {connecting::draw(connecting)}
+        <ConnectedLine connecting/>
+    }
 }
 
-fn found_locally(has_models: bool) -> crate::api::view::Notice {
-    crate::api::view::Notice::FoundLocally {
-        name: "Ollama".into(),
-        address: "http://127.0.0.1:11434".into(),
-        has_models,
-    }
+fn way(id: &str, name: &str) -> Way {
+    let keys_at = Some("https://keys.example".to_owned());
+    Way { id: id.into(), name: name.into(), keys_at, ..Way::default() }
+}
+
+fn found_locally(has_models: bool) -> Notice {
+    Notice::FoundLocally { name: "Ollama".into(), address: "http://127.0.0.1:11434".into(), has_models }
 }

@@ -24,6 +24,7 @@ use crate::domain::{ImportId, Invalid, UserId, file_name, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::transfer::{ImportPage, TransferPage};
+use crate::server::plain_pages::words::everything;
 use crate::server::plain_pages::{Page, Said};
 use crate::server::service::imports::{Import, ImportFormat, ImportJob, ImportPlace, formats, parse_format};
 use crate::server::service::{ServiceError, StoreError};
@@ -102,9 +103,23 @@ pub async fn stop(State(app): State<App>, viewer: Viewer, PathId(id): PathId<Imp
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// What was done before the page "Data" is shown.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageQuery {
+    /// `deleted` after everything was.
+    done: Option<String>,
+}
+
 /// `GET /settings/data`.
-pub async fn data_page(State(app): State<App>, viewer: Viewer, asked: Asked) -> Response {
-    asked.answer(&app, StatusCode::OK, data(&app, viewer.0, None))
+pub async fn data_page(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: Asked,
+    Query(query): Query<PageQuery>,
+) -> Response {
+    let said = query.done.filter(|done| done == "deleted").map(|_| Said::Done(everything::deleted().to_owned()));
+    asked.answer(&app, StatusCode::OK, data(&app, viewer.0, said))
 }
 
 fn data(app: &App, viewer: UserId, said: Option<Said>) -> Page {

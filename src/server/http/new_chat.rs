@@ -120,9 +120,3 @@ async fn answer_tools(
     };
     Ok(asked.answer(app, status, page.draw()))
 }
-
-/// `POST /forms/instructions`: what every new chat begins with.
-pub async fn instructions(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    app.service().set_instructions(viewer.0, &fields.text("system_prompt").unwrap_or_default()).await?;
-    Ok(see_other("/settings/general?saved=1#instructions"))
-}

@@ -15,9 +15,11 @@ use crate::domain::Invalid;
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::about::AboutPage;
-use crate::server::plain_pages::preferences::PreferencesPage;
+use crate::server::plain_pages::preferences::{Instructions, PreferencesPage};
 use crate::server::plain_pages::shortcuts::ShortcutsPage;
+use crate::server::plain_pages::words::providers::sentence;
 use crate::server::plain_pages::{Page, Section};
+use crate::server::service::ServiceError;
 use crate::ui::keymap::{Command, Keymap};
 use crate::ui::locale::{LOCALE_COOKIE, Locale};
 use crate::ui::preferences::{KEPT_SECONDS, KEYS_COOKIE, Setting, kept};
@@ -37,8 +39,27 @@ pub async fn general(
     headers: HeaderMap,
     Query(query): Query<PageQuery>,
 ) -> Result<Response, Problem> {
-    let instructions = app.service().instructions(viewer.0).await?;
+    let instructions = Instructions { text: app.service().instructions(viewer.0).await?, wrong: None };
     Ok(show(&app, asked, &headers, Section::General, Some(instructions), query))
+}
+
+/// `POST /forms/instructions`: what every new chat begins with.
+pub async fn instructions(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: Asked,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Problem> {
+    let text = fields.text("system_prompt").unwrap_or_default();
+    match app.service().set_instructions(viewer.0, &text).await {
+        Ok(()) => Ok(see_other("/settings/general?saved=1#instructions")),
+        Err(ServiceError::Invalid(invalid)) => {
+            let instructions = Instructions { text, wrong: Some(sentence(&invalid)) };
+            Ok(show(&app, asked, &headers, Section::General, Some(instructions), PageQuery::default()))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// `GET /settings/appearance`.
@@ -56,13 +77,15 @@ fn show(
     asked: Asked,
     headers: &HeaderMap,
     section: Section,
-    instructions: Option<String>,
+    instructions: Option<Instructions>,
     query: PageQuery,
 ) -> Response {
     let language = kept(&cookies(headers), LOCALE_COOKIE).and_then(Locale::parse);
     let (preferences, is_saved) = (preferences(headers), query.saved.is_some());
+    let is_wrong = instructions.as_ref().is_some_and(|instructions| instructions.wrong.is_some());
+    let status = if is_wrong { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = PreferencesPage { section, preferences, language, instructions, is_saved };
-    fresh(asked.answer(app, StatusCode::OK, page.draw()))
+    fresh(asked.answer(app, status, page.draw()))
 }
 
 /// `GET /settings/shortcuts`.

@@ -39,6 +39,14 @@ pub struct ProviderBody {
     is_enabled: Option<bool>,
     local_network: Option<bool>,
     keeps_responses: Option<bool>,
+    /// How often a request that nothing came of is sent again, 0 to 5; null is as usual.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u32>, minimum = 0, maximum = 5)]
+    retries: Option<Option<u32>>,
+    /// How many seconds it may be silent, before the first byte and between any two, 5 to 1800; null is as usual.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<u32>, minimum = 5, maximum = 1800)]
+    silence_seconds: Option<Option<u32>>,
 }
 
 impl From<ProviderBody> for ProviderChange {
@@ -56,6 +64,8 @@ impl From<ProviderBody> for ProviderChange {
             is_enabled: body.is_enabled,
             local_network: body.local_network,
             keeps_responses: body.keeps_responses,
+            retries: body.retries,
+            silence_seconds: body.silence_seconds,
         }
     }
 }
@@ -156,13 +166,13 @@ pub struct ModelBody {
 /// `GET /api/models`: what can be chosen.
 pub async fn models(
     State(app): State<App>,
-    _viewer: Viewer,
+    viewer: Viewer,
     Query(query): Query<ModelsQuery>,
 ) -> Result<Json<Vec<ModelBody>>, Problem> {
     let registry = app.service().supervisor().registry();
     let models = match query.all {
-        None | Some(0) => registry.models(),
-        Some(1) => registry.models_with_hidden(),
+        None | Some(0) => app.service().models(viewer.0).await?,
+        Some(1) => app.service().models_with_hidden(viewer.0).await?,
         Some(_) => return Err(Invalid::new("all", "must be 0 or 1").into()),
     };
     let body = |model: Model| ModelBody { capabilities: registry.capabilities(&model.lock), model };

@@ -1,15 +1,18 @@
 //! The page "Providers" and its forms. Each form does one deed and sends the browser on with 303; one that is wrong comes
 //! back with what was typed.
 
+use std::ops::RangeInclusive;
+
 use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
+use super::forms::local_path;
 use super::plain_page::{Asked, Fields, see_other};
 use super::problem::Problem;
 use super::query::Query;
-use crate::domain::{Invalid, Lock, UserId};
+use crate::domain::{Invalid, Lock, UserId, limits, percent};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::providers::{Form, ProvidersPage, Values};
@@ -22,8 +25,9 @@ use crate::ui::locale::then;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageQuery {
-    /// The beginning of a new connection.
+    /// The beginning of a new connection, and where its form leads when it works.
     add: Option<String>,
+    next: Option<String>,
     /// The connection to edit, perhaps with another address already in its form.
     edit: Option<String>,
     base_url: Option<String>,
@@ -61,10 +65,16 @@ pub async fn show(
     });
     let said = query.done.as_deref().and_then(|done| said(done, query.id.as_deref().and_then(find)));
     let start = query.add.as_deref().and_then(|id| starts().into_iter().find(|start| start.id == id));
-    page.adding = start.as_ref().map(Form::of_start);
+    page.adding = start.as_ref().map(|start| Form { next: query.next.clone(), ..Form::of_start(start) });
     page.searching = query.models.map(|id| (id, query.q.unwrap_or_default()));
     (page.editing, page.said) = (editing, said);
     Ok(asked.answer(&app, StatusCode::OK, page.draw()))
+}
+
+/// `POST /forms/found`: the new chat's page tells no more of a server on this machine.
+pub async fn dismiss_found(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    app.service().dismiss_found(viewer.0, &fields.text("address").unwrap_or_default()).await?;
+    Ok(see_other("/"))
 }
 
 /// `POST /forms/providers/add`: stores, then asks.
@@ -80,11 +90,14 @@ pub async fn add(State(app): State<App>, viewer: Viewer, asked: Asked, fields: F
     match done {
         Ok(changed) => {
             let id = changed.provider.id;
-            app.service().test_provider(viewer.0, &id).await?;
-            Ok(back("saved", &id))
+            let status = app.service().test_provider(viewer.0, &id).await?;
+            match fields.text("next").filter(|_| status.state.as_str() == "working") {
+                Some(next) => Ok(see_other(local_path(&next))),
+                None => Ok(back("saved", &id)),
+            }
         }
         Err(error) => {
-            let form = form_again(&fields, &error)?;
+            let form = Form { next: fields.text("next"), ..form_again(&fields, &error)? };
             let page = ProvidersPage { adding: Some(form), ..page(&app, viewer.0).await? };
             Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
@@ -161,7 +174,14 @@ pub async fn models(State(app): State<App>, viewer: Viewer, fields: Fields) -> R
     if let Some(model) = fields.text("default") {
         app.service().set_default_model(viewer.0, Some(Lock::new(id.as_str(), model))).await?;
     }
-    Ok(back("saved", &id))
+    // What was looked for is still looked for.
+    match fields.text("q") {
+        Some(text) => {
+            let q = percent::encoded(&text);
+            Ok(see_other(&format!("/settings/providers?done=saved&id={id}&models={id}&q={q}#models-{id}")))
+        }
+        None => Ok(back("saved", &id)),
+    }
 }
 
 /// `POST /forms/providers/test`.
@@ -225,6 +245,12 @@ fn whole_change(fields: &Fields, is_changed: bool) -> Result<ProviderChange, Inv
     let headers: Vec<_> = fields.headers()?.into_iter().map(|(name, value)| (name, value.into())).collect();
     let gives_headers = !headers.is_empty() || fields.is_ticked("no_headers");
     let models = fields.text("models").unwrap_or_default();
+    // Nothing is as usual; what is no number is none within the bounds.
+    let number = |name: &str, bounds: RangeInclusive<u32>| match fields.text(name).map(|text| text.parse::<u32>()) {
+        None => Ok(None),
+        Some(Ok(number)) => Ok(Some(number)),
+        Some(Err(_)) => Err(Invalid::new(name, format!("must be between {} and {}", bounds.start(), bounds.end()))),
+    };
     Ok(ProviderChange {
         name: text("name"),
         api: text("api"),
@@ -238,6 +264,8 @@ fn whole_change(fields: &Fields, is_changed: bool) -> Result<ProviderChange, Inv
         is_enabled: None,
         local_network: Some(fields.is_ticked("local_network")),
         keeps_responses: Some(fields.is_ticked("keeps_responses")),
+        retries: Some(number("retries", limits::PROVIDER_RETRIES)?),
+        silence_seconds: Some(number("silence_seconds", limits::PROVIDER_SILENCE_SECONDS)?),
     })
 }
 
@@ -262,7 +290,9 @@ fn form_again(fields: &Fields, error: &ServiceError) -> Result<Form, Problem> {
         default_model: text("default_model"),
         local_network: fields.is_ticked("local_network"),
         keeps_responses: fields.is_ticked("keeps_responses"),
+        retries: text("retries"),
+        silence_seconds: text("silence_seconds"),
     };
     let lost_key = fields.text("key").is_some();
-    Ok(Form { values, error: Some(invalid.clone()), lost_key, keys_at: None })
+    Ok(Form { values, error: Some(invalid.clone()), lost_key, ..Form::default() })
 }

@@ -14,7 +14,7 @@ use crate::server::outbound::http_client::HttpClient;
 use crate::server::outbound::prices::Prices;
 use crate::server::outbound::provider::{Listed, Provider};
 use crate::server::outbound::redact::Secrets;
-use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::endpoint::{Endpoint, Patience};
 use crate::server::platform::price::Price;
 
 pub mod check;
@@ -193,6 +193,7 @@ impl Registry {
                     output_tokens: capabilities.max_tokens.most.map(u64::from),
                     is_demo: entry.origin == Origin::Demo,
                     is_default: lock == default,
+                    used: None,
                     lock,
                 });
             }
@@ -203,6 +204,13 @@ impl Registry {
     /// The provider with this id.
     pub fn find(&self, provider: &str) -> Option<Arc<dyn Provider>> {
         self.entries().iter().find(|entry| entry.provider.id() == provider).map(|entry| Arc::clone(&entry.provider))
+    }
+
+    /// How long this provider is waited for, where that is not as usual.
+    pub fn patience(&self, provider: &str) -> Patience {
+        let entries = self.entries();
+        let entry = entries.iter().find(|entry| entry.provider.id() == provider);
+        entry.and_then(|entry| entry.endpoint.as_ref()).map(|endpoint| endpoint.patience).unwrap_or_default()
     }
 
     /// Whether a model can be asked, as far as is known: its provider is there, with the key that it asks for, and has not

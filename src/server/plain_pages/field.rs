@@ -34,6 +34,8 @@ pub enum Kind {
     /// Names, addresses: nothing for a spelling checker.
     Code,
     Secret,
+    /// A whole number.
+    Number,
     Search,
     /// So many rows.
     Lines(u8),
@@ -87,8 +89,9 @@ impl TextField<'_> {
                 </button>
             }
         });
+        let digits = (self.kind == Kind::Number).then_some("numeric");
         let input = view! {
-            <input class="field" type=kind id=id name=name value=value autocomplete=autocomplete spellcheck=spelled
+            <input class="field" inputmode=digits type=kind id=id name=name value=value autocomplete=autocomplete spellcheck=spelled
                 autocapitalize=spelled.map(|_| "none") aria-describedby=described aria-invalid=is_wrong
                 placeholder=placeholder required=required/>
         };

@@ -174,7 +174,7 @@ impl Frame {
                         {sections(section)}
                         <main id="main" class="plain-main" tabindex="-1">
                             <h1>{heading}</h1>
-                            <div role="status">{said.map(sentence)}</div>
+                            <div data-not-saved=words::not_reached() role="status">{said.map(sentence)}</div>
                             {body}
                         </main>
                     </div>

@@ -25,26 +25,34 @@ pub struct PreferencesPage {
     /// The language that was chosen; none follows the browser.
     pub language: Option<Locale>,
     /// What new chats are told, on the page that asks for it.
-    pub instructions: Option<String>,
+    pub instructions: Option<Instructions>,
     pub is_saved: bool,
 }
 
+/// What new chats are told, and what is wrong with it.
+#[derive(Debug, Clone, Default)]
+pub struct Instructions {
+    pub text: String,
+    pub wrong: Option<String>,
+}
+
 /// The form of what every new chat begins with: of the person, not of the browser.
-fn instructions(value: &str) -> AnyView {
+fn instructions(Instructions { text, wrong }: &Instructions) -> AnyView {
     let field = TextField {
         label: all_words::system_prompt(),
         name: "system_prompt",
         form: "instructions",
-        value,
+        value: text,
         hint: Some(all_words::instructions_what()),
+        error: wrong.as_deref(),
         kind: Kind::Lines(5),
         ..TextField::default()
     };
     view! {
-        <form class="form" id="instructions" method="post" action="/forms/instructions">
+        <form class="form" id="instructions" method="post" action="/forms/instructions" data-saves="">
             <h2>{all_words::instructions()}</h2>
             {field.draw()}
-            <div class="deeds"><button type="submit" class="button">{all_words::save()}</button></div>
+            <div class="deeds without-script"><button type="submit" class="button">{all_words::save()}</button></div>
         </form>
     }
 }
@@ -66,14 +74,18 @@ impl PreferencesPage {
         let rows = settings.iter().map(|setting| self.setting(*setting)).collect_view();
         let body = view! {
             <p class="hint">{words::of_this_browser()}</p>
-            <form class="choices" method="post" action="/forms/preferences">
+            <form class="choices" id="choices" method="post" action="/forms/preferences" data-saves="">
                 <input type="hidden" name="next" value=format!("{}?saved=1", self.section.path())/>
                 {language}
                 {rows}
             </form>
-            {self.instructions.as_deref().map(instructions)}
+            {self.instructions.as_ref().map(instructions)}
         };
-        let said = self.is_saved.then(|| Said::Done(words::saved().to_owned()));
+        let is_wrong = self.instructions.as_ref().is_some_and(|instructions| instructions.wrong.is_some());
+        let said = match is_wrong {
+            true => Some(Said::Refused(all_words::not_saved().to_owned())),
+            false => self.is_saved.then(|| Said::Done(words::saved().to_owned())),
+        };
         Page { section: self.section, title: self.section.name().to_owned(), said, body }
     }
 

@@ -69,7 +69,7 @@ impl ShortcutsPage {
         let invalid = problem.is_some().then_some("true");
         let of_row = |word: &str| format!("{word}: {does}");
         view! {
-            <tr id=name tabindex="-1">
+            <tr id=name tabindex="-1" data-saves="">
                 <th scope="row">{does}</th>
                 <td class="keys">
                     {keys}
@@ -91,7 +91,7 @@ impl ShortcutsPage {
                             aria-invalid=invalid
                             aria-describedby=described_by
                         />
-                        <button type="submit" class="button" aria-label=of_row(app_words::save())>{app_words::save()}</button>
+                        <button type="submit" class="button without-script" aria-label=of_row(app_words::save())>{app_words::save()}</button>
                         {current.is_some().then(|| view! {
                             <button type="submit" class="button bare" name="none" value="1" aria-label=of_row(words::no_keys())>
                                 {words::no_keys()}

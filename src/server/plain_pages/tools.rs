@@ -78,12 +78,12 @@ impl ToolsPage {
     fn defaults(&self) -> AnyView {
         let ticks = choice(&self.built_in, &self.servers, &[], &self.default, "default");
         view! {
-            <section id="new-chats" class="panel" aria-labelledby="new-title">
+            <section id="new-chats" class="panel" aria-labelledby="new-title" data-saves="">
                 <h2 id="new-title">{words::new_chats()}</h2>
                 <p class="hint">{words::new_chats_hint()}</p>
                 <form class="form" method="post" action="/forms/tools/default">
                     {ticks}
-                    <div class="deeds"><button type="submit" class="button">{words::save()}</button></div>
+                    <div class="deeds without-script"><button type="submit" class="button">{words::save()}</button></div>
                 </form>
             </section>
         }

@@ -3,13 +3,14 @@
 use leptos::prelude::*;
 
 use super::field::Choice;
-use super::words::transfer as words;
+use super::words::{everything, transfer as words};
 use super::{Page, Said, Section};
 use crate::domain::{Chat, ImportedFrom};
 use crate::server::service::imports::{ImportJob, ImportReport, formats};
 use crate::ui::erased::view;
 use crate::ui::locale::locale;
 use crate::ui::standalone::source;
+use crate::ui::words as app_words;
 
 /// Chats and findings of one page; the API has all that is kept.
 const SHOWN: usize = 500;
@@ -55,7 +56,7 @@ impl TransferPage {
             <section class="panel">
                 <h2>{words::take_in()}</h2>
                 <p class="hint">{words::take_in_what()}</p>
-                <form class="form" method="post" action="/forms/import" enctype="multipart/form-data">
+                <form class="form" method="post" action="/forms/import" enctype="multipart/form-data" data-upload="">
                     {from.draw()}
                     <label class="tick"><input type="checkbox" name="dry_run" value="1"/>{words::only_look()}</label>
                     <div class="form-field">
@@ -63,7 +64,12 @@ impl TransferPage {
                         <input class="field" type="file" id="import-file" name="file" required
                             accept=".json,.jsonl,.zip,.gz,application/json,application/zip"/>
                     </div>
-                    <div class="deeds"><button type="submit" class="button primary" data-busy=words::sending()>{words::begin()}</button></div>
+                    <div class="deeds"><button type="submit" class="button primary">{words::begin()}</button></div>
+                    <div class="upload-bar" hidden=true>
+                        <progress aria-label=words::sending()></progress>
+                        <span class="hint"></span>
+                        <button type="button" class="button">{app_words::cancel()}</button>
+                    </div>
                 </form>
             </section>
             {jobs}
@@ -71,6 +77,11 @@ impl TransferPage {
                 <h2>{words::back_up()}</h2>
                 <p class="hint">{how}</p>
                 <pre class="commands" tabindex="0"><code>{commands}</code></pre>
+            </section>
+            <section class="panel">
+                <h2>{everything::title()}</h2>
+                <p class="hint">{everything::what()}</p>
+                <p><a class="button danger" href="/settings/data/delete">{everything::open()}</a></p>
             </section>
         };
         Page { section: Section::Data, title: words::title().to_owned(), said: self.said, body }
@@ -159,9 +170,18 @@ impl ImportPage {
                 </form>
             }
         });
+        let bar = report.read_bytes.zip(report.total_bytes).filter(|_| !is_over).map(|(read, total)| {
+            view! {
+                <p class="import-bar">
+                    <progress max=total.to_string() value=read.to_string() aria-label=words::import()></progress>
+                    <span class="hint">{app_words::attaching::sent_of(read, total)}</span>
+                </p>
+            }
+        });
         let body = view! {
             <p><a href="/settings/data">{words::title()}</a></p>
             <p dir="auto">{report.name.clone()}" · "{words::format(format)}</p>
+            {bar}
             <p role="status">{state}" "{words::so_far(report.conversations)}" "{sums(&report)}</p>
             <p class="hint">{words::along(report.turns, report.branches, report.files, report.documents)}</p>
             {stopped}

@@ -1,6 +1,11 @@
 //! A configured provider endpoint: what the configuration produces and the room `outbound` consumes.
 
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
 use secrecy::SecretString;
+
+use crate::domain::{Invalid, limits};
 
 /// The protocol that an endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,8 +78,36 @@ pub struct Endpoint {
     /// For `openai_responses`: the provider may keep what is said (`store`), and a request may go on from its last
     /// response. Otherwise nothing is kept there, and every request has the whole conversation.
     pub keeps_responses: bool,
+    pub patience: Patience,
     /// The setting that makes it, such as a variable's name; nothing where a person can edit it.
     pub set_by: Option<String>,
+}
+
+/// How long a provider is waited for, where somebody said so. What is not said is as usual.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Patience {
+    /// How often a request that nothing came of is sent again.
+    pub retries: Option<u32>,
+    /// How long it may be silent: before the first byte, and between any two. A model that thinks may be silent longer.
+    pub silence: Option<Duration>,
+}
+
+impl Patience {
+    /// Of what is stored or configured.
+    ///
+    /// # Errors
+    /// A number out of its bounds, by its name.
+    pub fn new(retries: Option<u32>, silence_seconds: Option<u32>) -> Result<Self, Invalid> {
+        let within = |name: &str, number: Option<u32>, bounds: RangeInclusive<u32>| match number {
+            Some(number) if !bounds.contains(&number) => {
+                Err(Invalid::new(name, format!("must be between {} and {}", bounds.start(), bounds.end())))
+            }
+            _ => Ok(number),
+        };
+        let retries = within("retries", retries, limits::PROVIDER_RETRIES)?;
+        let silence = within("silence_seconds", silence_seconds, limits::PROVIDER_SILENCE_SECONDS)?;
+        Ok(Self { retries, silence: silence.map(|seconds| Duration::from_secs(u64::from(seconds))) })
+    }
 }
 
 impl Endpoint {

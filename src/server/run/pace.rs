@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::domain::capabilities::Capabilities;
 use crate::domain::limits;
 use crate::domain::provider::Reasoning;
+use crate::server::platform::endpoint::Patience;
 
 /// How long a run waits for what (reliability.md 1.3 rules 9 and 10). All by the monotonic clock.
 #[derive(Debug, Clone, Copy)]
@@ -21,9 +22,20 @@ pub struct Pace {
     pub turn: Duration,
     /// Before the second attempt; doubled for each further one.
     pub backoff: Duration,
+    /// Attempts at one request, all together.
+    pub attempts: u32,
 }
 
 impl Pace {
+    /// The clocks for a provider of which somebody said how long it is waited for.
+    pub fn of(self, patience: Patience) -> Self {
+        let attempts = patience.retries.map_or(self.attempts, |retries| retries + 1);
+        let Some(silence) = patience.silence else { return Self { attempts, ..self } };
+        // Who says nothing for that long has no event either.
+        let idle_progress = self.idle_progress.max(silence);
+        Self { first_byte: silence, idle_bytes: silence, idle_progress, attempts, ..self }
+    }
+
     /// The clocks for a model: one that thinks may be silent for minutes (providers.md 10).
     pub fn with(self, capabilities: &Capabilities, is_thinking_mode: bool) -> Self {
         let Capabilities { reasoning, thinking_levels, .. } = capabilities;
@@ -46,6 +58,29 @@ impl Default for Pace {
             idle_progress: limits::IDLE_PROGRESS,
             turn: limits::TURN_TIME,
             backoff: limits::BACKOFF_FIRST,
+            attempts: limits::ATTEMPTS,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_said_of_a_provider_counts_and_a_model_that_thinks_may_still_be_silent() {
+        let said = Patience { retries: Some(0), silence: Some(Duration::from_secs(10)) };
+        let pace = Pace::default().of(said);
+        assert_eq!(
+            (pace.attempts, pace.first_byte, pace.idle_bytes),
+            (1, said.silence.unwrap(), said.silence.unwrap())
+        );
+        let thinks = Capabilities { reasoning: Reasoning::Always, ..Capabilities::default() };
+        assert_eq!(pace.with(&thinks, true).idle_bytes, limits::IDLE_THINKING);
+        let patient = Pace::default().of(Patience { silence: Some(Duration::from_secs(1_800)), ..said });
+        assert_eq!(patient.with(&thinks, true).idle_bytes, Duration::from_secs(1_800));
+        assert!(patient.idle_progress >= patient.idle_bytes);
+        let usual = Pace::default().of(Patience::default());
+        assert_eq!((usual.attempts, usual.first_byte), (limits::ATTEMPTS, limits::FIRST_BYTE));
     }
 }

@@ -1,5 +1,7 @@
 //! Branches as a person deals with them: list, make, change.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
 use super::once::Made;
@@ -8,6 +10,7 @@ use super::{Service, ServiceError};
 use crate::domain::branch::{ContextPolicy, Frozen};
 use crate::domain::capabilities::Capabilities;
 use crate::domain::chat::check_title;
+use crate::domain::provider::Model;
 use crate::domain::{Branch, BranchId, ChatId, Invalid, Lock, Origin, Role, TurnId, UserId, limits};
 use crate::server::outbound::registry::models::display_name;
 use crate::server::platform::ids;
@@ -52,6 +55,30 @@ impl Service {
         let is_there = |lock: &Lock| models.iter().any(|model| model.lock == *lock && !model.is_demo);
         let used = branches::last_used(self.db(), owner, LATELY).await?;
         Ok(used.into_iter().find(is_there).unwrap_or_else(|| registry.default_lock()))
+    }
+
+    /// What this person can choose from; of those that answered lately, which did last.
+    pub async fn models(&self, owner: UserId) -> Result<Vec<Model>, ServiceError> {
+        let mut models = self.supervisor().registry().models();
+        self.mark_used(owner, &mut models).await?;
+        Ok(models)
+    }
+
+    /// The same with those that the menus do not show.
+    pub async fn models_with_hidden(&self, owner: UserId) -> Result<Vec<Model>, ServiceError> {
+        let mut models = self.supervisor().registry().models_with_hidden();
+        self.mark_used(owner, &mut models).await?;
+        Ok(models)
+    }
+
+    async fn mark_used(&self, owner: UserId, models: &mut [Model]) -> Result<(), ServiceError> {
+        let mut used = branches::last_used(self.db(), owner, LATELY).await?;
+        let mut seen = HashSet::new();
+        used.retain(|lock| seen.insert(lock.clone()));
+        for model in models {
+            model.used = used.iter().position(|lock| *lock == model.lock).and_then(|at| u32::try_from(at).ok());
+        }
+        Ok(())
     }
 
     pub async fn branches(&self, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, ServiceError> {

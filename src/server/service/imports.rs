@@ -84,6 +84,11 @@ pub struct ImportReport {
     /// Where a database was read: its tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<ImportedTable>,
+    /// While it runs: how many bytes of the file are read, and of how many, where that can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_bytes: Option<u64>,
     /// Why the file could not be read on; what was taken in before stays.
     pub stopped: Option<String>,
     /// What is told of the chat that is at work.
@@ -189,7 +194,9 @@ impl Service {
         let mut reading = Reading::begin(import, self.import_jobs_kept().scratch(), stop.child_token());
         // A reader may be within something long: nobody waits for that.
         while let Some(read) = stop.run_until_cancelled(reading.next()).await {
+            (report.read_bytes, report.total_bytes) = reading.so_far().unzip();
             let Some(read) = read else {
+                (report.read_bytes, report.total_bytes) = (None, None);
                 report.stopped = reading.ended().await;
                 return Ok(());
             };
@@ -214,6 +221,7 @@ impl Service {
                 break;
             }
         }
+        (report.read_bytes, report.total_bytes) = (None, None);
         report.stopped = Some(STOPPED.to_owned());
         Ok(())
     }

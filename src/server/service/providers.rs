@@ -2,6 +2,7 @@
 //! what the environment or the configuration file sets is listed and cannot be changed here.
 
 pub mod draft;
+mod found;
 pub mod secrets;
 pub mod starts;
 pub mod view;
@@ -12,7 +13,7 @@ use super::once::Made;
 use super::{Service, ServiceError};
 use crate::domain::{Invalid, Lock, ProviderId, UserId};
 use crate::server::outbound::registry::{Check, Known, Origin};
-use crate::server::platform::endpoint::Endpoint;
+use crate::server::platform::endpoint::{Endpoint, Patience};
 use crate::server::platform::ids;
 use crate::server::store::providers::{self, ProviderSettings, StoredProvider};
 use crate::server::store::{StoreError, settings};
@@ -232,6 +233,7 @@ impl Service {
             hidden_models: row.settings.hidden_models.clone(),
             local_network: row.settings.local_network,
             keeps_responses: row.settings.keeps_responses,
+            patience: Patience::new(row.settings.retries, row.settings.silence_seconds)?,
             set_by: None,
         };
         let registry = self.supervisor().registry();

@@ -52,6 +52,9 @@ pub struct ProviderSettings {
     pub hidden_models: Vec<String>,
     pub local_network: bool,
     pub keeps_responses: bool,
+    /// `Patience`, as far as it is not as usual.
+    pub retries: Option<u32>,
+    pub silence_seconds: Option<u32>,
     pub has_key: bool,
     /// The last characters of the key, for its owner to tell it by.
     pub key_ends_in: Option<String>,

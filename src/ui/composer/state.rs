@@ -78,6 +78,8 @@ pub struct ComposerState {
     pub choice: RwSignal<Option<Lock>>,
     pub thinking: RwSignal<Thinking>,
     pub models: RwSignal<Vec<Model>>,
+    /// Whether one of many models is being chosen.
+    pub picks: RwSignal<bool>,
     /// The turn that the next message follows.
     pub leaf: Signal<Option<TurnId>>,
     /// The reply that runs on this path.

@@ -22,13 +22,13 @@ pub fn Dialog(
     let cancel = move |event: Event| cancelled(&event, open);
     view! {
         <dialog class="dialog" node_ref=node aria-labelledby=id on:cancel=cancel on:close=move |_| closed.run(())>
-            <header class="dialog-head">
+            <div class="dialog-head">
                 <h2 id=id>{title}</h2>
                 <button type="button" class="button bare" on:click=move |_| open.set(false)>
                     <Icon name="close"/>
                     <span class="quiet">{words::close()}</span>
                 </button>
-            </header>
+            </div>
             {children()}
             {live(move || open.get().then(|| view! { <DialogRegions/> }))}
         </dialog>

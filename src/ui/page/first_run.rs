@@ -1,59 +1,115 @@
-//! The panel of a server without a provider: the way to connect one, and the demo to try meanwhile (ux.md 4.1).
+//! The panel of a server without a provider: the way to connect one, and the demo to try meanwhile (ux.md 4.1). A way opens
+//! its form in the panel; without script it leads to the same form on the page "Providers".
 
+use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
-use crate::api::view::Notice;
+use crate::api::view::{Notice, Way};
+use crate::browser::form;
 use crate::domain::provider::Model;
 use crate::ui::composer::model_menu::model_value;
-use crate::ui::erased::view;
+use crate::ui::erased::{live, view};
+use crate::ui::fetched::{NotFetched, when};
 use crate::ui::kit::Icon;
+use crate::ui::page::connecting;
+use crate::ui::transcript::opens_here;
 use crate::ui::words;
+use crate::ui::words::connecting as said;
 
-/// What is connected most, by the name of its form on the page "Providers".
-const WAYS: [(&str, &str); 6] = [
-    ("Anthropic", "anthropic"),
-    ("OpenAI", "openai"),
-    ("Gemini", "gemini"),
-    ("OpenRouter", "openrouter"),
-    ("Ollama", "ollama"),
-    // Not a name: in the words of the language.
-    ("", "other"),
-];
+/// The form for the address of a server that nothing is known of.
+const OTHER: &str = "other";
 
-/// The local servers that were found, for who has not begun a chat yet.
+/// What the panel and the form in it share. Copies are the same.
+#[derive(Clone, Copy)]
+pub struct Connecting {
+    /// The way whose form is open.
+    pub way: RwSignal<Option<Way>>,
+    /// What is said once a provider works: the panel is gone by then.
+    pub done: RwSignal<Option<String>>,
+}
+
+impl Connecting {
+    pub fn closed() -> Self {
+        Self { way: RwSignal::new(None), done: RwSignal::new(None) }
+    }
+}
+
+/// The local servers that were found, for who has not begun a chat yet. Each is said until somebody says no more.
 pub fn found(notices: &[Notice]) -> Vec<AnyView> {
-    let text = |notice: &Notice| match notice {
+    let line = |notice: &Notice| match notice {
         Notice::FoundLocally { name, address, has_models } => {
-            Some((words::found_locally(name, address, *has_models), *has_models))
+            let text = words::found_locally(name, address, *has_models);
+            Some(found_line(text, address.clone(), *has_models))
         }
-        Notice::NothingConfigured | Notice::ModelUnavailable { .. } => None,
+        Notice::NothingConfigured { .. } | Notice::ModelUnavailable { .. } => None,
     };
-    let line = |(text, has_models): (String, bool)| {
-        let (class, icon) = if has_models { ("found", "check") } else { ("found empty", "alert") };
-        view! { <p class=class><Icon name=icon/><span dir="auto">{text}</span></p> }
+    notices.iter().filter_map(line).collect()
+}
+
+fn found_line(text: String, address: String, has_models: bool) -> AnyView {
+    let is_gone = RwSignal::new(false);
+    let dismiss = move |event: SubmitEvent| {
+        event.prevent_default();
+        let sent = form::post(&event);
+        is_gone.set(true);
+        spawn_local(async move {
+            if sent.await.is_err() {
+                let _ = is_gone.try_set(false);
+            }
+        });
     };
-    notices.iter().filter_map(text).map(line).collect()
+    let (class, icon) = if has_models { ("found", "check") } else { ("found empty", "alert") };
+    view! {
+        <div class=class hidden=move || is_gone.get()>
+            <Icon name=icon/>
+            <p dir="auto">{text}</p>
+            <form method="post" action="/forms/found" on:submit=dismiss>
+                <input type="hidden" name="address" value=address/>
+                <button type="submit" class="button bare" title=said::dismiss()>
+                    <Icon name="close"/>
+                    <span class="quiet">{said::dismiss()}</span>
+                </button>
+            </form>
+        </div>
+    }
+}
+
+/// That the provider which was connected on this page works.
+#[component]
+pub fn ConnectedLine(connecting: Connecting) -> impl IntoView {
+    live(move || {
+        let text = connecting.done.get()?;
+        Some(view! { <div class="found"><Icon name="check"/><p dir="auto">{text}</p></div> })
+    })
+}
+
+type Draw = fn(Connecting) -> AnyView;
+
+/// The code of the form.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<Draw, NotFetched> {
+    Ok(connecting::draw)
 }
 
 /// "Connect a model to start", and "Try the demo".
 #[component]
 pub fn FirstRunPanel(
     models: Vec<Model>,
+    ways: Vec<Way>,
     /// The name of the request that "Try the demo" sends.
     form_request_id: String,
+    connecting: Connecting,
 ) -> impl IntoView {
     let demo = models.into_iter().find(|model| model.is_demo);
-    let ways = WAYS
-        .iter()
-        .map(|(name, start)| {
-            let form = format!("/settings/providers?add={start}#add");
-            view! { <li><a class="button" rel="external" href=form>{if name.is_empty() { words::other_server() } else { *name }}</a></li> }
-        })
-        .collect_view();
+    let ways = ways.into_iter().map(|way| way_link(way, connecting)).collect_view();
+    let leave = Callback::new(move |()| connecting.way.set(None));
+    let form = when(move || connecting.way.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(connecting));
     view! {
         <section class="first-run" aria-labelledby="first-run-title">
             <h2 id="first-run-title">{words::connect_first()}</h2>
             <ul class="ways">{ways}</ul>
+            <div id="connect">{form}</div>
             <p class="hint">{words::connect_how()}</p>
             {demo.map(|demo| view! {
                 <form class="try-demo" method="post" action="/forms/send">
@@ -66,4 +122,33 @@ pub fn FirstRunPanel(
             })}
         </section>
     }
+}
+
+/// A link to the form; with script what opens the form here, where a key is all that is missing.
+fn way_link(way: Way, connecting: Connecting) -> AnyView {
+    let address = form_of(&way);
+    let opens = way.id != OTHER;
+    let name = if way.name.is_empty() { words::other_server().to_owned() } else { way.name.clone() };
+    let id = way.id.clone();
+    let is_open = move || {
+        let is_open = connecting.way.with(|open| open.as_ref().is_some_and(|open| open.id == id));
+        opens.then(|| is_open.to_string())
+    };
+    let on_click = move |event: MouseEvent| {
+        if opens && opens_here(&event) {
+            event.prevent_default();
+            let is_open = connecting.way.with_untracked(|open| open.as_ref() == Some(&way));
+            connecting.way.set((!is_open).then(|| way.clone()));
+        }
+    };
+    view! {
+        <li>
+            <a class="button" rel="external" href=address aria-expanded=is_open on:click=on_click>{name}</a>
+        </li>
+    }
+}
+
+/// The form with all of its fields, and from there back to this page.
+pub fn form_of(way: &Way) -> String {
+    format!("/settings/providers?add={}&next=/#add", way.id)
 }

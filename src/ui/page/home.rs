@@ -8,7 +8,7 @@ use leptos_router::hooks::use_navigate;
 
 use crate::api::chats::load_chat;
 use crate::api::json::Json;
-use crate::api::view::{ChatPage, Notice, Started};
+use crate::api::view::{ChatPage, Notice, Started, Way};
 use crate::browser::heights;
 use crate::browser::local_store::{self, CAME_FROM};
 use crate::domain::provider::Model;
@@ -18,7 +18,7 @@ use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::state::Listeners;
 use crate::ui::composer::{COMPOSER, Composer};
 use crate::ui::erased::{effect, live, view};
-use crate::ui::page::first_run::{FirstRunPanel, found};
+use crate::ui::page::first_run::{ConnectedLine, Connecting, FirstRunPanel, found};
 use crate::ui::page::not_found::Failed;
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::sidebar::SidebarButton;
@@ -72,10 +72,11 @@ pub fn Home(page: ChatPage) -> impl IntoView {
     let is_first_run = RwSignal::new(is_first_run(&page));
     follow_models(page.models_rev, models, is_first_run);
     let (found, request_id) = (found(&page.notices), page.form_request_id.clone());
+    let (ways, connecting) = (ways(&page.notices).unwrap_or_default(), Connecting::closed());
     let panel = live(move || {
         is_first_run.get().then(|| {
             let models = models.get_untracked();
-            view! { <FirstRunPanel models form_request_id=request_id.clone()/> }
+            view! { <FirstRunPanel models ways=ways.clone() form_request_id=request_id.clone() connecting/> }
         })
     });
     let can_write = Memo::new(move |_| models.with(|models| !models.is_empty()));
@@ -106,20 +107,29 @@ pub fn Home(page: ChatPage) -> impl IntoView {
             <SidebarButton/>
             <a class="button bare" href="/new/settings" rel="external">{words::chat_settings()}</a>
         </header>
-        <div class="home" class:is-sending=move || sending.get().is_some()>
+        <main class="page"><div class="home" class:is-sending=move || sending.get().is_some()>
             <h1 class="greeting">{move || if is_first_run.get() { words::PRODUCT } else { words::greeting() }}</h1>
             {found}
             {panel}
+            <ConnectedLine connecting/>
             <SendingTurn text=sending/>
             {composer}
             <RecentChats/>
-        </div>
+        </div></main>
     }
 }
 
 /// Whether nothing but the demo answers.
 fn is_first_run(page: &ChatPage) -> bool {
-    page.notices.contains(&Notice::NothingConfigured)
+    ways(&page.notices).is_some()
+}
+
+/// The ways to connect a provider, where none is.
+fn ways(notices: &[Notice]) -> Option<Vec<Way>> {
+    notices.iter().find_map(|notice| match notice {
+        Notice::NothingConfigured { ways } => Some(ways.clone()),
+        Notice::FoundLocally { .. } | Notice::ModelUnavailable { .. } => None,
+    })
 }
 
 /// Takes over which models can be chosen when somebody connected one in another tab, or took one away.

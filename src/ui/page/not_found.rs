@@ -22,6 +22,13 @@ pub fn Missing(what: &'static str) -> impl IntoView {
     view! {
         <Title text=words::document_title(words::not_found_title(), false, false)/>
         <header class="chat-head"><SidebarButton/></header>
+        <main class="page">{missing(what)}</main>
+    }
+}
+
+/// What that page says.
+pub fn missing(what: &'static str) -> AnyView {
+    view! {
         <div class="centre">
             <h1>{words::not_found_title()}</h1>
             <p class="lead">{what}</p>
@@ -36,6 +43,13 @@ pub fn Failed(what: String, on_retry: Callback<()>) -> impl IntoView {
     set_status(500);
     view! {
         <header class="chat-head"><SidebarButton/></header>
+        <main class="page">{failed(what, on_retry)}</main>
+    }
+}
+
+/// What that page says.
+pub fn failed(what: String, on_retry: Callback<()>) -> AnyView {
+    view! {
         <div class="centre" role="group" aria-label=words::page_failed()>
             <h1>{words::page_failed()}</h1>
             <p class="lead">{what}</p>

@@ -8,9 +8,10 @@ use super::verbs::Verbs;
 use crate::browser::form;
 use crate::domain::provider::Model;
 use crate::ui::composer::model_menu::{options, parse_model_value};
-use crate::ui::erased::{effect, on_change, view};
+use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::fetched::{NotFetched, when};
 use crate::ui::kit::{Dialog, Icon};
+use crate::ui::model_picker::{ModelPicker, are_many};
 use crate::ui::words;
 use crate::ui::words::transcript as said;
 
@@ -49,19 +50,32 @@ pub fn draw(verbs: Verbs, models: RwSignal<Vec<Model>>) -> AnyView {
         }
         open.set(false);
     };
-    let list = move || verbs.choosing.get().map(|_| options(models.get_untracked(), None));
+    let on_pick = Callback::new(move |lock| {
+        if let Some(turn) = verbs.choosing.get_untracked() {
+            verbs.retry(turn, Some(lock));
+        }
+        open.set(false);
+    });
+    let choice = live(move || {
+        verbs.choosing.get().map(|_| match models.get_untracked() {
+            models if are_many(&models) => view! { <ModelPicker models chosen=None on_pick/> },
+            models => view! {
+                <form on:submit=on_submit>
+                    <span class="select wide">
+                        <select name="again" aria-label=words::model()>{options(models, None)}</select>
+                        <Icon name="chevron-down"/>
+                    </span>
+                    <div class="dialog-actions">
+                        <button type="submit" class="button primary">{words::retry()}</button>
+                    </div>
+                </form>
+            },
+        })
+    });
     view! {
         <Dialog id="again-title" title=said::retry_with() open>
-            <form on:submit=on_submit>
-                <p class="hint">{said::retry_with_hint()}</p>
-                <span class="select wide">
-                    <select name="again" aria-label=words::model()>{move || list()}</select>
-                    <Icon name="chevron-down"/>
-                </span>
-                <div class="dialog-actions">
-                    <button type="submit" class="button primary">{words::retry()}</button>
-                </div>
-            </form>
+            <p class="hint">{said::retry_with_hint()}</p>
+            {choice}
         </Dialog>
     }
 }

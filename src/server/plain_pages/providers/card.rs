@@ -79,6 +79,8 @@ fn facts(provider: &ProviderView) -> AnyView {
     });
     let network = if provider.local_network { words::local_yes() } else { words::local_no() };
     let keeps = provider.keeps_responses.then(|| fact(words::keeps(), words::keeps_yes().to_owned()));
+    let retries = provider.retries.map(|times| fact(words::retries(), words::tried_again(times)));
+    let silence = provider.silence_seconds.map(|seconds| fact(words::silence_short(), words::seconds(seconds)));
     view! {
         {set_by}
         <dl class="facts">
@@ -88,6 +90,8 @@ fn facts(provider: &ProviderView) -> AnyView {
             {headers}
             {fact(words::network(), network.to_owned())}
             {keeps}
+            {retries}
+            {silence}
         </dl>
     }
 }

@@ -27,6 +27,8 @@ pub struct Values {
     pub default_model: String,
     pub local_network: bool,
     pub keeps_responses: bool,
+    pub retries: String,
+    pub silence_seconds: String,
 }
 
 /// A form with its values and what is wrong with one of them.
@@ -38,10 +40,12 @@ pub struct Form {
     pub lost_key: bool,
     /// Where its owner gets a key.
     pub keys_at: Option<&'static str>,
+    /// Where it leads when the new connection works.
+    pub next: Option<String>,
 }
 
 /// The names of the fields, for what is wrong with something that has none.
-const FIELDS: [&str; 10] = [
+const FIELDS: [&str; 12] = [
     "name",
     "api",
     "dialect",
@@ -52,7 +56,13 @@ const FIELDS: [&str; 10] = [
     "default_model",
     "local_network",
     "keeps_responses",
+    "retries",
+    "silence_seconds",
 ];
+
+/// Those that are folded away.
+const ADVANCED: [&str; 7] =
+    ["dialect", "headers", "models", "default_model", "keeps_responses", "retries", "silence_seconds"];
 
 impl Form {
     /// The form of a beginning.
@@ -80,6 +90,8 @@ impl Form {
             default_model: provider.set_default_model.clone().unwrap_or_default(),
             local_network: provider.local_network,
             keeps_responses: provider.keeps_responses,
+            retries: provider.retries.map(|times| times.to_string()).unwrap_or_default(),
+            silence_seconds: provider.silence_seconds.map(|seconds| seconds.to_string()).unwrap_or_default(),
         };
         Self { values, ..Self::default() }
     }
@@ -88,6 +100,7 @@ impl Form {
     pub fn draw_new(&self) -> AnyView {
         view! {
             <form class="form" method="post" action="/forms/providers/add">
+                {self.next.clone().map(|next| view! { <input type="hidden" name="next" value=next/> })}
                 {self.fields("new", None)}
                 <div class="deeds">
                     <button type="submit" class="button primary" data-busy=words::testing()>{words::test_and_save()}</button>
@@ -136,9 +149,7 @@ impl Form {
         let keys_at = self.keys_at.map(|page| {
             view! { <p><a href=page target="_blank" rel="noopener noreferrer">{words::where_keys()}" "<span class="quiet">{words::new_tab()}</span></a></p> }
         });
-        let is_advanced =
-            |name: &str| ["dialect", "headers", "models", "default_model", "keeps_responses"].contains(&name);
-        let unfolded = self.error.as_ref().is_some_and(|error| is_advanced(&error.field));
+        let unfolded = self.error.as_ref().is_some_and(|error| ADVANCED.contains(&error.field.as_str()));
         let nowhere = self.error.as_ref().filter(|error| !FIELDS.contains(&error.field.as_str()));
         let nowhere = nowhere
             .map(|error| view! { <p class="problem" role="alert" dir="auto">{told_of_field(&error.to_string())}</p> });
@@ -147,6 +158,7 @@ impl Form {
             Some(names) => words::headers_kept(&names),
             None => words::headers_hint().to_owned(),
         };
+        let (retries_hint, silence_hint) = (words::retries_hint(), words::silence_hint());
         let no_headers = changed
             .filter(|provider| !provider.headers.is_empty())
             .map(|_| tick(form, "no_headers", "1", words::no_headers(), None, false));
@@ -169,6 +181,8 @@ impl Form {
                     {text(words::default_model(), "default_model", &values.default_model, Some(words::default_model_hint()), Kind::Code, false)}
                     {tick(form, "keeps_responses", "1", words::keeps(), Some(words::keeps_hint()), values.keeps_responses)}
                     {under_tick("keeps_responses")}
+                    {text(words::retries(), "retries", &values.retries, Some(&retries_hint), Kind::Number, false)}
+                    {text(words::silence(), "silence_seconds", &values.silence_seconds, Some(&silence_hint), Kind::Number, false)}
                 </div>
             </details>
         }

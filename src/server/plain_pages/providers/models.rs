@@ -41,13 +41,13 @@ pub fn draw(provider: &ProviderView, search: Option<&str>) -> Option<AnyView> {
                     <ul class="model-rows">{rows}</ul>
                 </fieldset>
                 {rest}
-                <div class="deeds"><button type="submit" class="button">{words::save_models()}</button></div>
+                <div class="deeds without-script"><button type="submit" class="button">{words::save_models()}</button></div>
             </form>
         }
     });
     let looking = (provider.models.len() > MANY).then(|| search_form(provider, search.unwrap_or_default()));
     Some(view! {
-        <details class="fold" id=format!("models-{}", provider.id) open=search.is_some()>
+        <details class="fold" id=format!("models-{}", provider.id) data-saves="" open=search.is_some()>
             <summary>{words::models(provider.models.len(), hidden)}<Icon name="chevron-down"/></summary>
             <div class="form">{looking}{none}{list}</div>
         </details>

@@ -16,10 +16,10 @@ use crate::ui::words::told::told_of_tool;
 pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {
     let rows = tools.iter().enumerate().map(|(at, tool)| row(server, at, tool)).collect_view();
     view! {
-        <form class="form" method="post" action="/forms/tools/policies">
+        <form class="form" id=format!("policies-{server}") method="post" action="/forms/tools/policies" data-saves="">
             <input type="hidden" name="server" value=server.to_owned()/>
             <ul class="listed-tools">{rows}</ul>
-            <div class="deeds"><button type="submit" class="button">{words::save_policies()}</button></div>
+            <div class="deeds without-script"><button type="submit" class="button">{words::save_policies()}</button></div>
         </form>
     }
 }

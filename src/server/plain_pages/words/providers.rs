@@ -1,8 +1,13 @@
 //! The words of the page "Providers", in both languages.
 
 pub use super::saved;
-use crate::domain::Invalid;
+use std::ops::RangeInclusive;
+
+use crate::domain::{Invalid, limits};
 use crate::ui::locale::{counted, said, word, words};
+pub use crate::ui::words::connecting::{
+    address, address_hint, key, key_hint, name, new_tab, test_and_save, testing, where_keys,
+};
 use crate::ui::words::told::told;
 
 pub const API: &str = "API";
@@ -13,13 +18,8 @@ words! {
     add: "Add a provider", "添加服务商";
     other: "Other server", "其他服务器";
     local: "on this machine", "在本机";
-    name: "Name", "名称";
-    address: "Address", "地址";
-    address_hint: "What the API's paths hang on. It usually ends in /v1.", "API 路径的前缀，通常以 /v1 结尾。";
     address_clears: "Changing the address clears the key, unless you enter one with it.", "更改地址会清除密钥，除非同时填写密钥。";
-    key: "API key", "API 密钥";
     new_key: "New key", "新密钥";
-    key_hint: "Stored sealed on this server; never shown again. A local server often needs none.", "加密保存在此服务器上，不会再次显示。本地服务器通常不需要密钥。";
     key_keeps: "Leave it empty to keep the key that is set.", "留空则保留现有密钥。";
     key_again: "Enter the key again: a page never holds it.", "请再次输入密钥：页面从不保留密钥。";
     key_set: "Key set", "已设置密钥";
@@ -29,8 +29,6 @@ words! {
     replace_key: "Replace the key", "更换密钥";
     remove_key: "Remove the key", "移除密钥";
     save_key: "Save the key", "保存密钥";
-    where_keys: "Where do I get a key?", "在哪里获取密钥？";
-    new_tab: "(opens a new tab)", "（在新标签页中打开）";
     network: "Local network", "本地网络";
     network_hint: "The server may be on this machine or in the local network. Without this, only addresses of the open internet are connected to.", "服务器可以在本机或本地网络中。不勾选时，只连接公共互联网上的地址。";
     local_yes: "allowed", "允许";
@@ -38,6 +36,9 @@ words! {
     keeps: "The provider keeps the conversation", "由服务商保存对话";
     keeps_hint: "For Responses: a message goes on from the last response there, and only what is new is sent. It costs the same, and what is deleted here stays there as long as the provider keeps it.", "适用于 Responses：消息接续服务商处的上一个响应，只发送新增内容。费用不变；在此处删除的内容，会在服务商处留存到其清除为止。";
     keeps_yes: "yes", "是";
+    retries: "Tried again", "重试次数";
+    silence_short: "Silence that is waited for", "无响应等待时间";
+    silence: "Silence that is waited for, in seconds", "无响应等待时间（秒）";
     advanced: "Advanced", "高级";
     dialect: "Dialect", "接口方言";
     dialect_hint: "For Chat Completions: the server's kind, such as vllm, llamacpp or openrouter. Empty goes by the address.", "适用于 Chat Completions：服务器的类型，如 vllm、llamacpp 或 openrouter。留空则根据地址判断。";
@@ -48,8 +49,6 @@ words! {
     models_named_hint: "One a line. Empty asks the provider for its list.", "每行一个。留空则向服务商获取列表。";
     default_model: "Default model", "默认模型";
     default_model_hint: "The first in the menu of this provider.", "此服务商菜单中的第一个。";
-    test_and_save: "Test and save", "测试并保存";
-    testing: "Testing…", "正在测试…";
     test: "Test", "测试";
     edit: "Edit", "编辑";
     switch_off: "Switch off", "停用";
@@ -62,6 +61,37 @@ words! {
     models_locked: "The default is what new chats get.", "新对话使用默认模型。";
     save_models: "Save models", "保存模型";
     default: "Default for new chats", "新对话的默认模型";
+}
+
+pub fn retries_hint() -> String {
+    let (least, most) = bounds(&limits::PROVIDER_RETRIES);
+    let usual = limits::ATTEMPTS - 1;
+    said!(
+        "How often a request that nothing came of is sent again: {least} to {most}. Empty is as usual, {usual}.",
+        "请求没有任何结果时重新发送的次数：{least} 到 {most}。留空则为默认的 {usual} 次。"
+    )
+}
+
+pub fn silence_hint() -> String {
+    let (least, most) = bounds(&limits::PROVIDER_SILENCE_SECONDS);
+    let (first, between) = (limits::FIRST_BYTE.as_secs(), limits::IDLE_BYTES.as_secs());
+    said!(
+        "Before the first word and between any two: {least} to {most}. Empty is as usual, {first} and {between}. A model that thinks may be silent longer.",
+        "第一个字之前以及任意两次输出之间：{least} 到 {most}。留空则为默认的 {first} 和 {between}。思考中的模型可以更久没有输出。"
+    )
+}
+
+fn bounds(range: &RangeInclusive<u32>) -> (u32, u32) {
+    (*range.start(), *range.end())
+}
+
+/// What is said of a patience that is not as usual.
+pub fn tried_again(times: u32) -> String {
+    counted!(times; "once", "{times} times"; "{times} 次")
+}
+
+pub fn seconds(seconds: u32) -> String {
+    counted!(seconds; "1 second", "{seconds} seconds"; "{seconds} 秒")
 }
 
 /// The APIs in the order of the menu.

@@ -104,6 +104,9 @@ pub struct ProviderEntry {
     /// `Endpoint::keeps_responses`.
     #[serde(default)]
     pub keeps_responses: bool,
+    /// `Patience`.
+    pub retries: Option<u32>,
+    pub silence_seconds: Option<u32>,
 }
 
 /// Which file to read: the flag's, the environment's, else the one at the usual place if it exists. A file that is

@@ -10,7 +10,7 @@ use crate::server::platform::config::environment::{Environment, secret_file};
 use crate::server::platform::config::file::{ConfigFile, ProviderEntry};
 use crate::server::platform::config::presets::{PRESETS, Preset};
 use crate::server::platform::config::setting::{Setting, Source};
-use crate::server::platform::endpoint::{Api, Endpoint, is_id};
+use crate::server::platform::endpoint::{Api, Endpoint, Patience, is_id};
 
 /// The configured connections.
 #[derive(Debug, Clone)]
@@ -49,6 +49,7 @@ impl Providers {
                     endpoint.models = configured.models;
                     endpoint.default_model = configured.default_model;
                     endpoint.keeps_responses = configured.keeps_responses;
+                    endpoint.patience = configured.patience;
                 }
                 None => endpoints.push(configured),
             }
@@ -164,6 +165,8 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
             api.as_str()
         )));
     }
+    let patience = Patience::new(entry.retries, entry.silence_seconds)
+        .map_err(|wrong| ConfigError::new(format!("{} of the provider `{id}` {}", wrong.field, wrong.reason)))?;
     let url = api.with_version(base_url(&format!("base_url of the provider `{id}`"), url)?);
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(Endpoint {
@@ -176,6 +179,7 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
         default_model: entry.default_model,
         local_network: true,
         keeps_responses: entry.keeps_responses,
+        patience,
         set_by: Some("the configuration file".into()),
         id,
         ..Endpoint::default()

@@ -30,6 +30,7 @@ impl Run<'_> {
         body: &Bytes,
         progress: &mut Progress,
     ) -> Result<Tried, Halt> {
+        let most = self.patience().attempts;
         let mut number = 1;
         loop {
             let refused = match self.attempt(body.clone(), progress).await? {
@@ -52,14 +53,14 @@ impl Run<'_> {
                 return Ok(Tried::Repairable(refused.failure));
             }
             let wait = self.pause_before(number + 1, &refused.failure);
-            let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < limits::ATTEMPTS) else {
+            let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < most) else {
                 return Err(refused.failure.into());
             };
             number += 1;
             progress.is_refused = false;
             self.recorder.push(Event::Attempt(Attempt {
                 number,
-                of: limits::ATTEMPTS,
+                of: most,
                 wait_ms: wait.as_millis() as u64,
                 reason: refused.failure,
             }));

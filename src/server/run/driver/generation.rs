@@ -146,9 +146,10 @@ impl Run<'_> {
         }
     }
 
-    /// The clocks for this model.
-    fn patience(&self) -> Pace {
-        self.supervisor.pace().with(&self.job.capabilities, self.job.settled.is_thinking_mode)
+    /// The clocks for this provider and model.
+    pub(super) fn patience(&self) -> Pace {
+        let of_provider = self.supervisor.registry().patience(&self.job.lock.provider);
+        self.supervisor.pace().of(of_provider).with(&self.job.capabilities, self.job.settled.is_thinking_mode)
     }
 
     async fn stream(&mut self, reply: Reply, progress: &mut Progress, first_byte: Instant) -> Result<Outcome, Halt> {

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -30,6 +31,7 @@ pub(super) enum Read {
 
 /// What is read, in its order. Let go, it ends the reader.
 pub(super) struct Reading {
+    so_far: Arc<SoFar>,
     read: Receiver<Read>,
     reader: JoinHandle<Result<(), Stopped>>,
     _stop: DropGuard,
@@ -39,15 +41,27 @@ impl Reading {
     /// Begins to read. It ends when the file does, or when nobody takes what it reads.
     pub fn begin(import: &Import, scratch: Scratch, stop: CancellationToken) -> Self {
         let (import, heeded) = (import.clone(), stop.clone());
-        Self::of(stop, move |send| match read(&import, scratch, &heeded, send) {
+        let so_far = Arc::<SoFar>::default();
+        let told = so_far.clone();
+        Self::of(stop, so_far, move |send| match read(&import, scratch, &heeded, &told, send) {
             Err(_) if heeded.is_cancelled() => Err(Stopped::BrokenOff),
             ended => ended,
         })
     }
 
-    fn of(stop: CancellationToken, reader: impl FnOnce(&Sender<Read>) -> Result<(), Stopped> + Send + 'static) -> Self {
+    /// How much of how much is read; nothing where that cannot be told.
+    pub fn so_far(&self) -> Option<(u64, u64)> {
+        let of = self.so_far.of.load(Ordering::Relaxed);
+        (of > 0).then(|| (self.so_far.at.load(Ordering::Relaxed).min(of), of))
+    }
+
+    fn of(
+        stop: CancellationToken,
+        so_far: Arc<SoFar>,
+        reader: impl FnOnce(&Sender<Read>) -> Result<(), Stopped> + Send + 'static,
+    ) -> Self {
         let (send, read) = channel(1);
-        Self { read, reader: spawn_blocking(move || reader(&send)), _stop: stop.drop_guard() }
+        Self { so_far, read, reader: spawn_blocking(move || reader(&send)), _stop: stop.drop_guard() }
     }
 
     pub async fn next(&mut self) -> Option<Read> {
@@ -68,12 +82,26 @@ impl Reading {
     }
 }
 
-fn read(import: &Import, scratch: Scratch, stop: &CancellationToken, send: &Sender<Read>) -> Result<(), Stopped> {
+/// How far the file is read. Of an archive, whose parts are read in an order of its own, nobody knows.
+#[derive(Default)]
+struct SoFar {
+    at: AtomicU64,
+    /// The length of the file; 0 while that says nothing.
+    of: AtomicU64,
+}
+
+fn read(
+    import: &Import,
+    scratch: Scratch,
+    stop: &CancellationToken,
+    so_far: &Arc<SoFar>,
+    send: &Sender<Read>,
+) -> Result<(), Stopped> {
     if is_sqlite(&import.file)? {
         return Err(Stopped::Database);
     }
     let open = || {
-        let file = Heeding { file: File::open(&import.file)?, stop: stop.clone() };
+        let file = Heeding { file: File::open(&import.file)?, stop: stop.clone(), at: 0, told: so_far.clone() };
         Input::open(&import.name, Box::new(file))
     };
     let mut input = open()?;
@@ -86,6 +114,9 @@ fn read(import: &Import, scratch: Scratch, stop: &CancellationToken, send: &Send
     }
     // An input is busy while it is read for conversations.
     let files = if input.is_archive() { Some(open()?) } else { None };
+    if files.is_none() {
+        so_far.of.store(std::fs::metadata(&import.file)?.len(), Ordering::Relaxed);
+    }
     interchange::read(format, &mut input, &mut Passing { format, files, scratch, send })
 }
 
@@ -93,6 +124,15 @@ fn read(import: &Import, scratch: Scratch, stop: &CancellationToken, send: &Send
 struct Heeding {
     file: File,
     stop: CancellationToken,
+    at: u64,
+    told: Arc<SoFar>,
+}
+
+impl Heeding {
+    fn is_at(&mut self, at: u64) {
+        self.at = at;
+        self.told.at.store(at, Ordering::Relaxed);
+    }
 }
 
 impl io::Read for Heeding {
@@ -100,13 +140,17 @@ impl io::Read for Heeding {
         if self.stop.is_cancelled() {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
-        self.file.read(into)
+        let read = self.file.read(into)?;
+        self.is_at(self.at + read as u64);
+        Ok(read)
     }
 }
 
 impl Seek for Heeding {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
+        let at = self.file.seek(to)?;
+        self.is_at(at);
+        Ok(at)
     }
 }
 
@@ -200,22 +244,23 @@ mod tests {
     use std::io::Read as _;
 
     use super::*;
+    use crate::server::platform::ids;
+    use crate::server::service::imports::ImportJobs;
 
     #[tokio::test]
     async fn a_reader_that_breaks_down_is_told_and_no_end_of_the_file() {
-        let mut reading = Reading::of(CancellationToken::new(), |_| panic!("as a reader may"));
+        let mut reading = Reading::of(CancellationToken::new(), Arc::default(), |_| panic!("as a reader may"));
         assert!(reading.next().await.is_none());
         assert_eq!(reading.ended().await.as_deref(), Some(BROKE_DOWN));
-        assert_eq!(Reading::of(CancellationToken::new(), |_| Ok(())).ended().await, None);
+        assert_eq!(Reading::of(CancellationToken::new(), Arc::default(), |_| Ok(())).ended().await, None);
     }
 
     #[tokio::test]
     async fn a_reader_ends_within_an_element_when_it_is_let_go() {
         let stop = CancellationToken::new();
-        let (mut endless, heeded) =
-            (Heeding { file: File::open("/dev/zero").unwrap(), stop: stop.clone() }, stop.clone());
+        let (mut endless, heeded) = (zeros(&stop), stop.clone());
         let (ended, end) = tokio::sync::oneshot::channel();
-        let reading = Reading::of(stop, move |_| {
+        let reading = Reading::of(stop, Arc::default(), move |_| {
             let _ = ended.send(io::copy(&mut endless, &mut io::sink()).map_err(|error| error.kind()));
             Ok(())
         });
@@ -223,6 +268,21 @@ mod tests {
         assert_eq!(end.await.unwrap(), Err(io::ErrorKind::ConnectionAborted));
         assert!(heeded.is_cancelled());
         let mut one = [0];
-        assert!(Heeding { file: File::open("/dev/zero").unwrap(), stop: heeded }.read(&mut one).is_err());
+        assert!(zeros(&heeded).read(&mut one).is_err());
+    }
+
+    fn zeros(stop: &CancellationToken) -> Heeding {
+        Heeding { file: File::open("/dev/zero").unwrap(), stop: stop.clone(), at: 0, told: Arc::default() }
+    }
+
+    #[tokio::test]
+    async fn how_far_a_file_is_read_is_known() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/interchange/samples/llama_cpp/list.json");
+        let name = "list.json".to_owned();
+        let import = Import { owner: ids::mint(), file: file.into(), name, format: None, dry_run: true };
+        let mut reading = Reading::begin(&import, ImportJobs::default().scratch(), CancellationToken::new());
+        while reading.next().await.is_some() {}
+        let length = std::fs::metadata(file).unwrap().len();
+        assert_eq!(reading.so_far(), Some((length, length)));
     }
 }

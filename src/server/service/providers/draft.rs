@@ -8,7 +8,7 @@ use crate::domain::{Invalid, limits};
 use crate::server::outbound::address::is_public;
 use crate::server::outbound::openai_chat::Dialect;
 use crate::server::platform::base_url;
-use crate::server::platform::endpoint::{Api, is_id};
+use crate::server::platform::endpoint::{Api, Patience, is_id};
 use crate::server::service::headers;
 use crate::server::store::providers::StoredProvider;
 
@@ -42,6 +42,9 @@ pub struct ProviderChange {
     pub is_enabled: Option<bool>,
     pub local_network: Option<bool>,
     pub keeps_responses: Option<bool>,
+    /// `Some(None)` is as usual again.
+    pub retries: Option<Option<u32>>,
+    pub silence_seconds: Option<Option<u32>>,
 }
 
 impl NewProvider {
@@ -84,6 +87,8 @@ impl NewProvider {
             "is_enabled": fields.is_enabled,
             "local_network": fields.local_network,
             "keeps_responses": fields.keeps_responses,
+            "retries": fields.retries,
+            "silence_seconds": fields.silence_seconds,
         })
     }
 }
@@ -169,6 +174,9 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
     if let Some(models) = change.hidden_models {
         row.settings.hidden_models = check_models("hidden_models", models)?;
     }
+    row.settings.retries = change.retries.unwrap_or(row.settings.retries);
+    row.settings.silence_seconds = change.silence_seconds.unwrap_or(row.settings.silence_seconds);
+    Patience::new(row.settings.retries, row.settings.silence_seconds)?;
     row.is_enabled = change.is_enabled.unwrap_or(row.is_enabled);
     if reseal {
         if !is_open && row.sealed_key.is_some() {

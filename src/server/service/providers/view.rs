@@ -34,6 +34,10 @@ pub struct ProviderView {
     pub local_network: bool,
     /// See [`Endpoint::keeps_responses`].
     pub keeps_responses: bool,
+    /// How often a request that nothing came of is sent again; null is as usual.
+    pub retries: Option<u32>,
+    /// How long it may be silent, before the first byte and between any two; null is as usual.
+    pub silence_seconds: Option<u32>,
     /// Whether it can only be changed where it is set.
     pub locked: bool,
     /// Where that is; nothing for one that was found on this machine.
@@ -111,6 +115,8 @@ pub fn of_known(known: &Known, default: &Lock) -> ProviderView {
         is_enabled: true,
         local_network: endpoint.local_network,
         keeps_responses: endpoint.keeps_responses,
+        retries: endpoint.patience.retries,
+        silence_seconds: endpoint.patience.silence.and_then(|silence| u32::try_from(silence.as_secs()).ok()),
         locked: true,
         set_by: endpoint.set_by.clone(),
         status: StatusView::of_known(Some(known)),
@@ -147,6 +153,8 @@ pub fn of_row(row: &StoredProvider, known: Option<&Known>, unopened: Option<Unop
         is_enabled: row.is_enabled,
         local_network: settings.local_network,
         keeps_responses: settings.keeps_responses,
+        retries: settings.retries,
+        silence_seconds: settings.silence_seconds,
         locked: false,
         set_by: None,
         status,

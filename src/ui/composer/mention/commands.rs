@@ -86,6 +86,8 @@ impl Command {
             focus::press_last(what);
         };
         match self {
+            // The dialog in which one of many is looked for.
+            Self::Model | Self::Branch if focus::press_last("form.composer .pick-model") => {}
             Self::Model => {
                 focus::on("form.composer select[name=model]");
             }

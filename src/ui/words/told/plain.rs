@@ -20,6 +20,8 @@ pub(super) const PLAIN: &[Pair] = &[
     ("A model is offered at most {} tools.", "最多向模型提供 {} 个工具。"),
     ("Another tool has this name already.", "已有同名的工具。"),
     ("It is not there now.", "目前不存在。"),
+    ("another import is not over yet", "另一个导入尚未完成"),
+    ("not everything was deleted; try again", "未能全部删除，请重试"),
     ("There is nothing here.", "这里什么也没有。"),
     ("This request came from another site.", "此请求来自其他网站。"),
     ("Too many replies run at once.", "同时进行的回复过多。"),

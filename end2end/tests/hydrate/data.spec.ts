@@ -1,0 +1,54 @@
+// Files that come in say how far they are and can be called off; everything goes once the word is typed.
+import { begin, expectStatus, latestReply, open } from "../../support/chat.ts";
+import { text } from "../../support/files.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+test("a file on its way to be taken in has a bar, and can be called off and sent again", async ({ page, watch }) => {
+  watch.expect(/ERR_FAILED|status of 422/);
+  await open(page, "/settings/data");
+  let letGo = (): void => {};
+  const held = new Promise<void>((done) => (letGo = done));
+  await page.route("**/forms/import", async (route) => {
+    await held;
+    await route.continue().catch(() => undefined);
+  });
+  const form = page.locator("form[action='/forms/import']");
+  await form.getByLabel("File").setInputFiles(text("chats.json", JSON.stringify([{ not: "a chat" }])));
+  await form.getByRole("button", { name: "Import" }).click();
+  await expect(form.getByRole("progressbar")).toBeVisible();
+  await expect(form.getByRole("button", { name: "Cancel" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(form.getByRole("progressbar")).toBeHidden();
+  await expect(form.getByRole("button", { name: "Import" })).toBeFocused();
+  await expect(page).toHaveURL(/\/settings\/data$/);
+  letGo();
+  await page.unroute("**/forms/import");
+  // What is wrong with a file is said on this page.
+  await form.getByLabel("File").setInputFiles(text("empty.json", ""));
+  await form.getByRole("button", { name: "Import" }).click();
+  await expect(page.locator("main > [role=status]")).toContainText("empty");
+  await expect(form.getByRole("progressbar")).toBeHidden();
+  await form.getByLabel("File").setInputFiles(text("chats.json", JSON.stringify([{ not: "a chat" }])));
+  await form.getByRole("button", { name: "Import" }).click();
+  await expect(page).toHaveURL(/\/settings\/data\/imports\//);
+});
+
+test("everything is deleted once the word is typed, and the page stays usable", async ({ page, watch }) => {
+  watch.expect(/status of 422/);
+  await begin(page, "Hello", "demo/plain");
+  await expectStatus(latestReply(page), "complete");
+  await open(page, "/settings/data");
+  await page.getByRole("link", { name: "Delete everything…" }).click();
+  await expect(page.getByText("1 chat, with all its branches")).toBeVisible();
+  await expect(page.getByRole("link", { name: "Export everything" })).toBeVisible();
+  const word = page.getByLabel("To be sure");
+  await word.fill("yes");
+  await word.press("Enter");
+  await expect(page.getByText("This is not “delete”.")).toBeVisible();
+  await expect(word).toHaveValue("yes");
+  await word.fill("delete");
+  await page.getByRole("button", { name: "Delete everything for ever" }).click();
+  await expect(page.getByText("Everything was deleted.")).toBeVisible();
+  await open(page);
+  await expect(page.getByRole("link", { name: "Hello" })).toHaveCount(0);
+});

@@ -1,0 +1,67 @@
+// A provider is connected on the first page: its form opens in place, says what came of the test, and the composer is
+// there without a reload, in other tabs too.
+// UX-01 of docs/acceptance.md.
+import { violations } from "../../support/axe.ts";
+import { expectStatus, latestReply, messageBox, open } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { MODEL } from "../../support/model_server.ts";
+
+test.use({ configured: false });
+
+test("an address that does not answer is said in place, and the next one is the same connection's", async ({ page, context, model, turnleaf }) => {
+  await open(page);
+  const other = await context.newPage();
+  await open(other);
+  const way = page.getByRole("link", { name: "Ollama" });
+  await way.click();
+  await expect(way).toHaveAttribute("aria-expanded", "true");
+  await expect(page).toHaveURL(/\/$/);
+  const form = page.getByRole("form", { name: "Ollama" });
+  const address = form.getByLabel("Address");
+  await expect(address).toBeFocused();
+  expect(await violations(page)).toEqual([]);
+  // Nobody listens there.
+  await address.fill("http://127.0.0.1:9/v1");
+  await address.press("Enter");
+  await expect(form.locator(".problem")).toContainText(/^Ollama: /);
+  await expect(form.locator(".problem")).toContainText("127.0.0.1");
+  await expect(address).toHaveAttribute("aria-invalid", "true");
+  await expect(address).toHaveValue("http://127.0.0.1:9/v1");
+  await address.fill(model.environment.OPENAI_BASE_URL ?? "");
+  await form.getByRole("button", { name: "Test and save" }).click();
+  await expect(page.getByText("Ollama answers · 1 model found")).toBeVisible();
+  await expect(form).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Try the demo" })).toHaveCount(0);
+  await expect(messageBox(page)).toBeFocused();
+  const stored = (await turnleaf.get("/api/providers")).filter((provider: { locked: boolean }) => !provider.locked);
+  expect(stored.map((provider: { id: string }) => provider.id)).toEqual(["ollama"]);
+  await page.keyboard.type("Hello");
+  await page.keyboard.press("Enter");
+  const reply = await model.next();
+  expect(reply.request.model).toBe(MODEL);
+  reply.answer("Hi.");
+  await expectStatus(latestReply(page), "complete");
+  await expect(other.getByRole("combobox", { name: "Model", exact: true })).toHaveValue(`ollama/${MODEL}`);
+});
+
+test("a key can be looked at while it is typed, and must be there", async ({ page }) => {
+  await open(page);
+  await page.getByRole("link", { name: "Anthropic" }).click();
+  const form = page.getByRole("form", { name: "Anthropic" });
+  const key = form.getByLabel("API key");
+  await expect(key).toBeFocused();
+  await expect(key).toHaveAttribute("type", "password");
+  await expect(key).toHaveAttribute("autocomplete", "new-password");
+  await form.getByRole("button", { name: "Test and save" }).click();
+  await expect(form.locator(".problem")).toHaveText("Enter the key first.");
+  await expect(key).toBeFocused();
+  await key.fill("sk-secret");
+  await form.getByRole("button", { name: "Show API key" }).click();
+  await expect(key).toHaveAttribute("type", "text");
+  await expect(form.getByRole("link", { name: /Where do I get a key/ })).toHaveAttribute("href", /^https:\/\/console\.anthropic\.com/);
+  await expect(form).toContainText("Stored sealed on this server; never shown again.");
+  await form.getByRole("button", { name: "Cancel" }).click();
+  await expect(form).toHaveCount(0);
+  await page.getByRole("link", { name: "OpenAI" }).click();
+  await expect(page.getByRole("form", { name: "OpenAI" }).getByLabel("API key")).toHaveValue("");
+});

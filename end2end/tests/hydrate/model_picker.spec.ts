@@ -1,0 +1,142 @@
+// One of many models is looked for in a list: by keyboard, with an input method, by touch, in every place that offers it.
+// UX-08, UX-19, UX-26 of docs/acceptance.md.
+import { violations } from "../../support/axe.ts";
+import { expectStatus, latestReply, messageBox, open, send } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+import { MODEL, type ModelServer } from "../../support/model_server.ts";
+
+import type { Locator, Page } from "@playwright/test";
+
+const chip = (page: Page): Locator => page.getByRole("form", { name: "Message" }).getByRole("button", { name: /^Model/ });
+const dialog = (page: Page): Locator => page.getByRole("dialog");
+const box = (page: Page): Locator => dialog(page).getByRole("combobox", { name: "Find a model" });
+const options = (page: Page): Locator => dialog(page).getByRole("option");
+const chosen = (page: Page): Locator => dialog(page).locator("[role=option][aria-selected=true]");
+
+/** The provider has so many models that nobody wants them in a menu. */
+async function offerMany(page: Page, model: ModelServer): Promise<void> {
+  model.models = [MODEL, ...Array.from({ length: 20 }, (_, at) => `maker-${at + 1}`)];
+  expect((await page.request.post("/api/providers/openai/test")).ok()).toBe(true);
+}
+
+/** The option that the field points to is the one that is marked. */
+async function expectPointed(page: Page, text: RegExp): Promise<void> {
+  await expect(chosen(page)).toHaveCount(1);
+  await expect(chosen(page)).toContainText(text);
+  await expect(box(page)).toHaveAttribute("aria-activedescendant", (await chosen(page).getAttribute("id")) ?? "none");
+}
+
+test("a model is found with the keyboard alone, answers, and comes first from then on", async ({ page, model }) => {
+  await offerMany(page, model);
+  await open(page);
+  await expect(page.locator("select[name=model]")).toBeHidden();
+  await chip(page).focus();
+  await page.keyboard.press("Enter");
+  await expect(box(page)).toBeFocused();
+  await expect(box(page)).toHaveAttribute("aria-expanded", "true");
+  await expect(dialog(page).getByRole("group", { name: "OpenAI" })).toBeVisible();
+  await expect(dialog(page).getByRole("group", { name: /Demo/ })).toBeVisible();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.type("maker 1");
+  await expect(dialog(page).getByRole("status").first()).toHaveText("11 models");
+  await expect(options(page)).toHaveCount(11);
+  await expectPointed(page, /maker.1$/i);
+  await page.keyboard.press("ArrowDown");
+  await expectPointed(page, /maker.10/i);
+  await page.keyboard.press("End");
+  await expectPointed(page, /maker.19/i);
+  await page.keyboard.press("ArrowDown");
+  await expectPointed(page, /maker.1$/i);
+  await page.keyboard.press("Escape");
+  await expect(dialog(page)).toBeHidden();
+  await expect(chip(page)).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(box(page)).toHaveValue("");
+  await page.keyboard.type("no such thing");
+  await expect(options(page)).toHaveCount(0);
+  await expect(dialog(page).getByText("No model has “no such thing” in its name.")).toBeVisible();
+  await page.keyboard.press("Enter");
+  await expect(dialog(page)).toBeVisible();
+  await box(page).fill("test-m");
+  await page.keyboard.press("Enter");
+  await expect(dialog(page)).toBeHidden();
+  await expect(chip(page)).toContainText(/test.model/i);
+  await send(page, "Hello");
+  const reply = await model.next();
+  expect(reply.request.model).toBe(MODEL);
+  reply.answer("Hi.");
+  await expectStatus(latestReply(page), "complete");
+
+  await open(page);
+  await chip(page).click();
+  await expect(dialog(page).getByRole("group", { name: "Used lately" }).getByRole("option")).toHaveText([/test.model/i]);
+  // Each is there once.
+  await expect(options(page).filter({ hasText: /test.model/i })).toHaveCount(1);
+});
+
+test("the Enter of an input method chooses nothing", async ({ page, model }) => {
+  await offerMany(page, model);
+  await open(page);
+  await chip(page).click();
+  await box(page).evaluate((input: HTMLInputElement) => {
+    const key = (init: KeyboardEventInit) => input.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, cancelable: true, key: "Enter", ...init }));
+    input.dispatchEvent(new CompositionEvent("compositionstart", { bubbles: true }));
+    input.value = "maker";
+    input.dispatchEvent(new InputEvent("input", { bubbles: true, isComposing: true }));
+    key({ isComposing: true });
+    input.dispatchEvent(new CompositionEvent("compositionend", { bubbles: true, data: "maker" }));
+    key({ keyCode: 229 } as KeyboardEventInit);
+  });
+  await expect(options(page)).toHaveCount(20);
+  await expect(dialog(page)).toBeVisible();
+});
+
+test.describe("on a phone", () => {
+  test.use({ viewport: { width: 390, height: 780 }, hasTouch: true });
+
+  test("a branch goes on with another model that is found by touch, and what is written stays", async ({ page, model }) => {
+    await offerMany(page, model);
+    await open(page);
+    await chip(page).tap();
+    await box(page).fill("test-model");
+    await options(page).first().tap();
+    await send(page, "Hello");
+    (await model.next()).answer("Hi.");
+    await expectStatus(latestReply(page), "complete");
+    await messageBox(page).fill("And you?");
+    await page.locator("[popovertarget=why-locked]").tap();
+    await page.getByRole("button", { name: "Another model in a new branch" }).tap();
+    await expect(box(page)).toBeFocused();
+    const [content, window] = await page.locator("html").evaluate((html) => [html.scrollWidth, html.clientWidth]);
+    expect(content).toBeLessThanOrEqual(window ?? 0);
+    await box(page).fill("maker-7");
+    await options(page).first().tap();
+    await expect(dialog(page)).toBeHidden();
+    await expect(page.locator("[popovertarget=why-locked]")).toContainText("new branch");
+    await expect(messageBox(page)).toHaveValue("And you?");
+    await page.getByRole("button", { name: "Send", exact: true }).tap();
+    const reply = await model.next();
+    expect(reply.request.model).toBe("maker-7");
+    reply.answer("Fine.");
+    await expectStatus(latestReply(page), "complete");
+  });
+});
+
+test("what few models are offered by is a select", async ({ page }) => {
+  await open(page);
+  await expect(page.getByRole("combobox", { name: "Model", exact: true })).toBeVisible();
+  await expect(chip(page)).toHaveCount(0);
+});
+
+test.describe("in Chinese", () => {
+  test.use({ locale: "zh-CN" });
+
+  test("the list speaks Chinese", async ({ page, model }) => {
+    await offerMany(page, model);
+    await open(page);
+    await page.locator("form.composer .pick-model").click();
+    await expect(dialog(page).getByRole("combobox", { name: "查找模型" })).toBeFocused();
+    await page.keyboard.type("maker-2");
+    await expect(dialog(page).getByRole("status").first()).toHaveText("2 个模型");
+  });
+});

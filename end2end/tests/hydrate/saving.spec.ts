@@ -1,0 +1,130 @@
+// A setting that is changed is saved at once, without another page, and says so; what is refused stands beside its field
+// with what was typed.
+import { hydrated, open } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+import type { Page } from "@playwright/test";
+
+const status = (page: Page) => page.locator("main > [role=status]");
+
+/** Fails when the page was left meanwhile. */
+async function stay(page: Page): Promise<() => Promise<void>> {
+  await page.evaluate(() => Object.assign(window, { stays: true }));
+  return async () => expect(await page.evaluate(() => "stays" in window)).toBe(true);
+}
+
+test("what a tool may do is saved by choosing it, and the focus stays", async ({ page }) => {
+  await open(page, "/settings/tools");
+  const stays = await stay(page);
+  const tool = page.locator("[data-tool]").first();
+  await expect(tool.locator("xpath=ancestor::form").getByRole("button", { name: "Save what you said" })).toBeHidden();
+  const policy = tool.getByRole("combobox");
+  await policy.focus();
+  await policy.selectOption("never");
+  await expect(status(page)).toHaveText("Saved.");
+  await expect(policy).toBeFocused();
+  // What was said before is what the next change is compared with.
+  await expect(tool.locator("input[name=was]")).toHaveValue("never");
+  const tick = page.locator("#new-chats").getByRole("checkbox").first();
+  const was = await tick.isChecked();
+  await tick.focus();
+  await page.keyboard.press("Space");
+  await expect(status(page)).toHaveText("Saved.");
+  await expect(tick).toBeFocused();
+  await stays();
+  await page.reload();
+  await expect(policy).toHaveValue("never");
+  expect(await tick.isChecked()).toBe(!was);
+});
+
+test("keys that a command cannot have are said beside the field, with what was typed", async ({ page, watch }) => {
+  watch.expect(/status of 422/);
+  await open(page, "/settings/shortcuts");
+  const stays = await stay(page);
+  const row = page.locator("#search");
+  const field = row.getByRole("textbox");
+  await field.fill("x");
+  await page.keyboard.press("Tab");
+  await expect(row.locator(".problem")).toBeVisible();
+  await expect(field).toHaveValue("x");
+  await expect(field).toHaveAttribute("aria-invalid", "true");
+  expect(await field.getAttribute("aria-describedby")).toBe(await row.locator(".problem").getAttribute("id"));
+  await field.fill("Ctrl+ж");
+  await field.press("Enter");
+  await expect(status(page)).toHaveText("Saved.");
+  await expect(row.locator("kbd").last()).toHaveText("Ж");
+  await expect(row.locator(".problem")).toHaveCount(0);
+  await expect(field).toHaveValue("");
+  await expect(field).not.toHaveAttribute("aria-invalid");
+  await row.getByRole("button", { name: /^Usual keys/ }).click();
+  await expect(row.locator("kbd").last()).toHaveText("K");
+  await expect(row.getByRole("button", { name: /^Usual keys/ })).toHaveCount(0);
+  await expect(field).toBeFocused();
+  await stays();
+});
+
+test("instructions are saved when the field is left, and are kept when they cannot be", async ({ page, watch }) => {
+  watch.expect(/status of 422/);
+  await open(page, "/settings/general");
+  const stays = await stay(page);
+  const field = page.locator("#instructions").getByRole("textbox");
+  await field.fill("Be brief.");
+  await page.keyboard.press("Tab");
+  await expect(status(page)).toHaveText("Saved.");
+  const long = "a".repeat(100_001);
+  await field.fill(long);
+  await page.keyboard.press("Tab");
+  await expect(page.locator("#instructions .problem")).toContainText("100000 characters");
+  await expect(field).toHaveValue(long);
+  await stays();
+  await page.reload();
+  await expect(field).toHaveValue("Be brief.");
+});
+
+test("models are hidden by their ticks, and what was looked for stays", async ({ page, turnleaf }) => {
+  const models = Array.from({ length: 14 }, (_, at) => `m-${at + 10}`);
+  const box = { id: "box", name: "Box", api: "openai_chat", base_url: "https://box.example/v1", key: "k", models };
+  expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
+  await open(page, "/settings/providers?models=box&q=m-1#models-box");
+  const stays = await stay(page);
+  const list = page.locator("#models-box");
+  await list.getByRole("checkbox", { name: "m-12" }).uncheck();
+  await expect(status(page)).toHaveText("Saved.");
+  await expect(list.locator("summary")).toContainText("Models (14, 1 hidden)");
+  await expect(list.getByRole("checkbox")).toHaveCount(10);
+  await stays();
+  await page.reload();
+  await expect(list.getByRole("checkbox", { name: "m-12" })).not.toBeChecked();
+});
+
+test("what is chosen for this browser is there at once", async ({ page }) => {
+  await open(page, "/settings/appearance");
+  const stays = await stay(page);
+  const choice = page.getByRole("group", { name: "Text size" }).getByRole("button", { name: "20 px" });
+  await choice.focus();
+  await page.keyboard.press("Enter");
+  await expect(choice).toHaveAttribute("aria-pressed", "true");
+  expect(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe("20px");
+  await expect(status(page)).toHaveText("Saved.");
+  await expect(choice).toBeFocused();
+  await page.getByRole("group", { name: "Theme" }).getByRole("button", { name: "Dark" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await expect(page.locator("footer").getByRole("button", { name: "Dark" })).toHaveAttribute("aria-pressed", "true");
+  await stays();
+  // Another language is another page.
+  await page.goto("/settings/general");
+  await hydrated(page);
+  await page.getByRole("group", { name: "Language" }).getByRole("button", { name: "中文" }).click();
+  await expect(page.locator("html")).toHaveAttribute("lang", /^zh/);
+});
+
+test("that a change did not arrive is said where it is seen", async ({ page, turnleaf, watch }) => {
+  watch.expectLostConnection();
+  await open(page, "/settings/tools");
+  const tick = page.locator("#new-chats").getByRole("checkbox").last();
+  await tick.scrollIntoViewIfNeeded();
+  await turnleaf.stop();
+  await tick.click();
+  await expect(status(page)).toHaveText(/^Not saved/);
+  await expect(status(page)).toBeInViewport();
+});

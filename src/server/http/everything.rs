@@ -1,0 +1,47 @@
+//! The page that deletes everything, and its form: it wants a word to be typed, because nothing of it comes back.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+
+use super::plain_page::{Asked, Fields, see_other};
+use super::problem::Problem;
+use crate::domain::UserId;
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::plain_pages::everything::EverythingPage;
+use crate::server::plain_pages::words::everything as words;
+use crate::server::service::ServiceError;
+use crate::ui::words::told::told;
+
+/// `GET /settings/data/delete`.
+pub async fn page(State(app): State<App>, viewer: Viewer, asked: Asked) -> Result<Response, Problem> {
+    show(&app, viewer.0, asked, String::new(), None).await
+}
+
+/// `POST /forms/delete-everything`.
+pub async fn delete(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let typed = fields.text("word").unwrap_or_default();
+    if typed.to_lowercase() != words::word().to_lowercase() {
+        return show(&app, viewer.0, asked, typed, Some(words::not_typed())).await;
+    }
+    match app.service().delete_everything(viewer.0).await {
+        Ok(()) => Ok(see_other("/settings/data?done=deleted")),
+        Err(ServiceError::Conflict { message, .. }) => {
+            show(&app, viewer.0, asked, typed, Some(told(&message).into_owned())).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn show(
+    app: &App,
+    viewer: UserId,
+    asked: Asked,
+    typed: String,
+    wrong: Option<String>,
+) -> Result<Response, Problem> {
+    let status = if wrong.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let counts = app.service().count_everything(viewer).await?;
+    Ok(asked.answer(app, status, EverythingPage { counts, typed, wrong }.draw()))
+}

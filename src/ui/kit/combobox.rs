@@ -1,0 +1,142 @@
+//! A text field that points into a list below it (APG: combobox with a listbox). The focus stays in the field; the list
+//! is drawn by its owner, with options named by [`option_id`].
+
+use leptos::ev::{CompositionEvent, KeyboardEvent};
+use leptos::prelude::*;
+
+use crate::browser::{focus, scroll};
+use crate::ui::composer::keys::{Memory, is_of_input_method};
+use crate::ui::composer::message_box::press;
+use crate::ui::erased::{effect, on_change, view};
+
+/// What a press asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// To the option at this place.
+    To(usize),
+    /// What the option does.
+    Act,
+    /// The same in a tab of its own.
+    ActBeside,
+}
+
+/// Reads a press: the key, Ctrl or Command, Shift or Alt; `at` is the option that is chosen of so many. The arrows go
+/// round.
+pub fn ask(key: &str, command: bool, other: bool, at: usize, count: usize) -> Option<Ask> {
+    if other || count == 0 {
+        return None;
+    }
+    match (key, command) {
+        ("ArrowDown", false) => Some(Ask::To((at + 1) % count)),
+        ("ArrowUp", false) => Some(Ask::To((at + count - 1) % count)),
+        ("Home", false) => Some(Ask::To(0)),
+        ("End", false) => Some(Ask::To(count - 1)),
+        ("Enter", false) => Some(Ask::Act),
+        ("Enter", true) => Some(Ask::ActBeside),
+        _ => None,
+    }
+}
+
+/// The id of an option: what the field says is chosen.
+pub fn option_id(list: &str, at: usize) -> String {
+    format!("{list}-{at}")
+}
+
+/// The field. It takes the focus when it is drawn, because it is what its dialog is for.
+#[component]
+pub fn Combobox(
+    label: &'static str,
+    /// The list's id.
+    list: &'static str,
+    /// How many options there are, and which of them is chosen.
+    #[prop(into)]
+    count: Signal<usize>,
+    at: Memo<usize>,
+    /// Hears what stands in the field, once an input method is done with it.
+    on_input: Callback<String>,
+    on_ask: Callback<Ask>,
+) -> impl IntoView {
+    let memory = StoredValue::new(Memory::default());
+    let is_composing = StoredValue::new(false);
+    let composed = move |event: CompositionEvent| {
+        is_composing.set_value(false);
+        memory.set_value(Memory { composition_ended: Some(event.time_stamp()), escaped: None });
+        on_input.run(event_target_value(&event));
+    };
+    let on_keydown = move |event: KeyboardEvent| {
+        let key = event.key();
+        let pressed = press(&event, &key);
+        if is_of_input_method(pressed, memory.get_value()) {
+            return;
+        }
+        let is_other = pressed.shift || pressed.alt;
+        let asked = ask(&key, pressed.command, is_other, at.get_untracked(), count.get_untracked());
+        if let Some(asked) = asked {
+            event.prevent_default();
+            on_ask.run(asked);
+        }
+    };
+    let show_chosen = move || {
+        let chosen = format!("#{}", option_id(list, at.get_untracked()));
+        request_animation_frame(move || scroll::into_sight(&chosen));
+    };
+    on_change(move || at.get(), move |_, _| show_chosen());
+    effect(move || {
+        request_animation_frame(move || {
+            focus::on(&format!("[role=combobox][aria-controls={list}]"));
+        });
+        show_chosen();
+    });
+    let is_any = move || count.get() > 0;
+    view! {
+        <input
+            type="text"
+            role="combobox"
+            aria-label=label
+            placeholder=label
+            aria-autocomplete="list"
+            aria-expanded=move || is_any().to_string()
+            aria-controls=list
+            aria-activedescendant=move || is_any().then(|| option_id(list, at.get()))
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck="false"
+            enterkeyhint="go"
+            dir="auto"
+            maxlength="256"
+            on:input=move |event| {
+                if !is_composing.get_value() {
+                    on_input.run(event_target_value(&event));
+                }
+            }
+            on:compositionstart=move |_| is_composing.set_value(true)
+            on:compositionend=composed
+            on:keydown=on_keydown
+        />
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrows_go_round_and_the_rest_is_the_boxes_own() {
+        for (key, command, at, asked) in [
+            ("ArrowDown", false, 0, Some(Ask::To(1))),
+            ("ArrowDown", false, 2, Some(Ask::To(0))),
+            ("ArrowUp", false, 0, Some(Ask::To(2))),
+            ("Home", false, 2, Some(Ask::To(0))),
+            ("End", false, 0, Some(Ask::To(2))),
+            ("Enter", false, 1, Some(Ask::Act)),
+            ("Enter", true, 1, Some(Ask::ActBeside)),
+            ("ArrowDown", true, 0, None),
+            ("ArrowLeft", false, 0, None),
+            ("a", false, 0, None),
+        ] {
+            assert_eq!(ask(key, command, false, at, 3), asked, "{key} {command} {at}");
+            assert_eq!(ask(key, command, true, at, 3), None, "{key} with Shift");
+            assert_eq!(ask(key, command, false, 0, 0), None, "{key} without rows");
+        }
+    }
+}

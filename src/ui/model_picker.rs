@@ -1,0 +1,208 @@
+//! Choosing one of many models: a field that looks through them, and below it the models under their providers' names,
+//! those that answered lately first. Few models are offered by a select, which needs no looking, and without script all.
+
+use std::collections::HashSet;
+
+use leptos::ev::MouseEvent;
+use leptos::prelude::*;
+
+use crate::browser::letters::lower;
+use crate::domain::Lock;
+use crate::domain::provider::Model;
+use crate::ui::composer::model_menu::by_provider;
+use crate::ui::erased::{live, view};
+use crate::ui::kit::combobox::{Ask, option_id};
+use crate::ui::kit::{Combobox, Icon};
+use crate::ui::words;
+use crate::ui::words::picking as said;
+
+/// More models than these are looked through.
+const MANY: usize = 12;
+/// As many are shown at once: who sees more types on.
+const SHOWN: usize = 100;
+/// As many of those that answered lately come first.
+const LATELY: usize = 4;
+/// The list's id.
+const LIST: &str = "model-rows";
+
+/// Whether these are too many for a select.
+pub fn are_many(models: &[Model]) -> bool {
+    models.len() > MANY
+}
+
+/// A model with the heading that it stands under.
+#[derive(Debug, Clone, PartialEq)]
+struct Row {
+    heading: String,
+    model: Model,
+}
+
+/// The models that have every word that is typed, each once, and how many more there are.
+fn rows(models: &[Model], typed: &str) -> (Vec<Row>, usize) {
+    let typed = lower(typed);
+    let fits = |model: &&Model| {
+        let names =
+            lower(&[&model.provider_name, &words::model_name(model), &model.lock.model].map(String::as_str).join("\n"));
+        typed.split_whitespace().all(|word| names.contains(word))
+    };
+    let fitting: Vec<&Model> = models.iter().filter(fits).collect();
+    let mut lately: Vec<&Model> = fitting.iter().copied().filter(|model| model.used.is_some()).collect();
+    lately.sort_by_key(|model| model.used);
+    lately.truncate(LATELY);
+    let first: HashSet<&Lock> = lately.iter().map(|model| &model.lock).collect();
+    let row = |heading: &str, model: &Model| Row { heading: heading.to_owned(), model: model.clone() };
+    let mut rows: Vec<Row> = lately.iter().map(|model| row(said::lately(), model)).collect();
+    let rest = fitting.iter().filter(|model| !first.contains(&model.lock)).map(|model| (*model).clone()).collect();
+    for (provider, models) in by_provider(rest) {
+        rows.extend(models.iter().map(|model| row(&provider, model)));
+    }
+    let more = rows.len().saturating_sub(SHOWN);
+    rows.truncate(SHOWN);
+    (rows, more)
+}
+
+/// The field and its list. `chosen` is marked, and pointed at until something is typed.
+#[component]
+pub fn ModelPicker(models: Vec<Model>, chosen: Option<Lock>, on_pick: Callback<Lock>) -> impl IntoView {
+    let typed = RwSignal::new(String::new());
+    let pointed = RwSignal::new(chosen.clone());
+    let models = StoredValue::new(models);
+    let found = Memo::new(move |_| models.with_value(|models| typed.with(|typed| rows(models, typed))));
+    let count = Memo::new(move |_| found.with(|(rows, _)| rows.len()));
+    let at = Memo::new(move |_| {
+        let pointed = pointed.get();
+        found.with(|(rows, _)| rows.iter().position(|row| Some(&row.model.lock) == pointed.as_ref()).unwrap_or(0))
+    });
+    let lock_at = move |at: usize| found.with_untracked(|(rows, _)| rows.get(at).map(|row| row.model.lock.clone()));
+    let on_input = Callback::new(move |text: String| {
+        pointed.set(None);
+        typed.set(text);
+    });
+    let on_ask = Callback::new(move |asked| match asked {
+        Ask::To(at) => pointed.set(lock_at(at)),
+        Ask::Act | Ask::ActBeside => {
+            if let Some(lock) = lock_at(at.get_untracked()) {
+                on_pick.run(lock);
+            }
+        }
+    });
+    let list =
+        live(move || found.with(|(rows, _)| (!rows.is_empty()).then(|| list(rows, at, chosen.as_ref(), on_pick))));
+    let status = move || {
+        let typed = typed.with(|typed| typed.trim().to_owned());
+        found.with(|(rows, more)| match (rows.len(), *more) {
+            (0, _) => said::none(&typed),
+            (_, 1..) => said::more(*more),
+            (_, 0) if typed.is_empty() => String::new(),
+            (count, 0) => said::found(count),
+        })
+    };
+    view! {
+        <div class="model-picker">
+            <div class="palette-head">
+                <Icon name="search"/>
+                <Combobox label=said::look() list=LIST count at on_input on_ask/>
+            </div>
+            {list}
+            <p class="palette-said" role="status">{status}</p>
+        </div>
+    }
+}
+
+fn list(rows: &[Row], at: Memo<usize>, chosen: Option<&Lock>, on_pick: Callback<Lock>) -> AnyView {
+    let mut groups: Vec<AnyView> = Vec::new();
+    let mut first = 0;
+    for some in rows.chunk_by(|a, b| a.heading == b.heading) {
+        let id = format!("model-group-{first}");
+        let labelled = id.clone();
+        let option = |(place, row): (usize, &Row)| option(row, place, at, chosen == Some(&row.model.lock), on_pick);
+        let drawn: Vec<AnyView> = (first..).zip(some).map(option).collect();
+        first += some.len();
+        groups.push(view! {
+            <div role="group" aria-labelledby=labelled>
+                <div class="palette-group" id=id role="presentation" dir="auto">{some[0].heading.clone()}</div>
+                {drawn}
+            </div>
+        });
+    }
+    view! { <div class="palette-rows" id=LIST role="listbox" aria-label=said::models()>{groups}</div> }
+}
+
+fn option(row: &Row, place: usize, at: Memo<usize>, is_chosen: bool, on_pick: Callback<Lock>) -> AnyView {
+    let Row { heading, model } = row;
+    let lock = model.lock.clone();
+    let name = words::model_name(model);
+    // The provider's own name for it, where people have another.
+    let own_name = (name != model.lock.model && !model.is_demo).then(|| model.lock.model.clone());
+    let about = model.description.clone().or(own_name);
+    let provider = (*heading != model.provider_name).then(|| model.provider_name.clone());
+    // The focus stays in the field, whatever is pressed here.
+    let hold = |event: MouseEvent| event.prevent_default();
+    view! {
+        <div
+            class="palette-row"
+            role="option"
+            id=option_id(LIST, place)
+            aria-selected=move || (at.get() == place).to_string()
+            on:mousedown=hold
+            on:click=move |_| on_pick.run(lock.clone())
+        >
+            <Icon name=if is_chosen { "check" } else { "thought" }/>
+            <span class="palette-words">
+                <span class="palette-title" dir="auto">{name}</span>
+                {about.map(|about| view! { <span class="palette-excerpt" dir="auto">{about}</span> })}
+            </span>
+            <span class="palette-place" dir="auto">{provider}{is_chosen.then(|| view! { <span class="quiet">{said::chosen()}</span> })}</span>
+        </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::provider::Reasoning;
+
+    fn model(provider: &str, name: &str, used: Option<u32>) -> Model {
+        Model {
+            lock: Lock::new(provider, name),
+            provider_name: provider.to_uppercase(),
+            name: name.to_uppercase(),
+            description: None,
+            reasoning: Reasoning::Never,
+            thinking_levels: Vec::new(),
+            context_tokens: None,
+            output_tokens: None,
+            is_demo: false,
+            is_default: false,
+            used,
+        }
+    }
+
+    fn shown(models: &[Model], typed: &str) -> Vec<String> {
+        rows(models, typed).0.into_iter().map(|row| format!("{}/{}", row.heading, row.model.lock.model)).collect()
+    }
+
+    #[test]
+    fn what_answered_lately_is_first_and_each_model_is_there_once_under_its_provider() {
+        let models = [
+            model("a", "one", None),
+            model("b", "two", Some(1)),
+            model("a", "three", Some(0)),
+            model("b", "four", None),
+            model("a", "five", None),
+        ];
+        assert_eq!(shown(&models, ""), ["Used lately/three", "Used lately/two", "A/one", "A/five", "B/four"]);
+        assert_eq!(shown(&models, "b "), ["Used lately/two", "B/four"], "the provider's name is looked through");
+        assert_eq!(shown(&models, "ONE a"), ["A/one"], "every word, in any order");
+        assert_eq!(shown(&models, "six"), [""; 0]);
+    }
+
+    #[test]
+    fn of_very_many_a_hundred_are_shown_and_the_rest_counted() {
+        let models: Vec<Model> = (0..250).map(|at| model("a", &format!("m{at}"), None)).collect();
+        let (some, more) = rows(&models, "");
+        assert_eq!((some.len(), more), (100, 150));
+        assert_eq!(rows(&models, "m249").0.len(), 1, "what is not shown is found");
+        assert!(are_many(&models) && !are_many(&models[..12]));
+    }
+}

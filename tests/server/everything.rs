@@ -1,0 +1,115 @@
+//! Deleting everything: by the form, with a reply that runs, on every database; what is left of a person, and of their
+//! files once a day has passed.
+
+use chrono::TimeDelta;
+use http::StatusCode;
+use serde_json::{Value, json};
+use turnleaf::domain::limits;
+use turnleaf::server::outbound::scripted::{Answer, Step};
+use turnleaf::server::run::purge::purge_doomed;
+use turnleaf::server::store::drafts::Draft;
+use turnleaf::server::store::{Db, drafts};
+
+use crate::files::{PNG, apis, upload};
+use crate::house::{answer, text};
+use crate::http_api::Api;
+
+async fn count(api: &Api, sql: &'static str) -> i64 {
+    match &api.house.db {
+        Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
+        Db::Postgres { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
+    }
+}
+
+/// Rows of everything that was said, brought or used.
+async fn left(api: &Api) -> Vec<(&'static str, i64)> {
+    let tables = [
+        ("chats", "SELECT COUNT(*) FROM chats"),
+        ("turns", "SELECT COUNT(*) FROM turns"),
+        ("blocks", "SELECT COUNT(*) FROM turn_blocks"),
+        ("exchanges", "SELECT COUNT(*) FROM exchanges"),
+        ("generations", "SELECT COUNT(*) FROM generations"),
+        ("events", "SELECT COUNT(*) FROM turn_events"),
+        ("documents", "SELECT COUNT(*) FROM documents"),
+        ("versions", "SELECT COUNT(*) FROM document_versions"),
+        ("uploads", "SELECT COUNT(*) FROM uploads"),
+        ("deletions", "SELECT COUNT(*) FROM deletions"),
+        ("search", "SELECT COUNT(*) FROM search_entries"),
+        ("drafts", "SELECT COUNT(*) FROM drafts WHERE text <> '' OR chat_id IS NOT NULL"),
+    ];
+    let mut found = Vec::new();
+    for (name, sql) in tables {
+        match count(api, sql).await {
+            0 => {}
+            rows => found.push((name, rows)),
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn everything_goes_for_ever_once_the_word_is_typed() {
+    let open = || Answer::Stream(vec![text("partial"), Step::Hang]);
+    for api in apis(|| vec![answer([text("one")]), answer([text("two")]), open()]).await {
+        for words in ["first", "second"] {
+            let started = api.house.send(words).await;
+            api.house.ended(started.assistant_turn.id).await;
+        }
+        let trashed = api.house.service.list_chats(api.house.owner, 1).await.unwrap().remove(0).id;
+        api.house.service.delete_chat(api.house.owner, trashed).await.unwrap();
+        let running = api.house.send("third").await;
+        api.house.until(running.assistant_turn.id, |turn| !turn.blocks.is_empty()).await;
+        for title in ["Plan", "Old plan"] {
+            let body = json!({ "title": title, "content": "one\ntwo" });
+            let (status, made) = api.call("POST", "/api/documents", Some(body)).await;
+            assert_eq!(status, StatusCode::CREATED, "{made}");
+        }
+        let (status, image) = upload(&api, "a.png", [PNG, b"bytes"].concat()).await;
+        assert_eq!(status, StatusCode::CREATED, "{image}");
+        let rev = drafts::rev(&api.house.db, api.house.owner, None).await.unwrap();
+        let draft = Draft { text: "half a thought".into(), rev, ..Draft::default() };
+        let mut tx = api.house.db.begin().await.unwrap();
+        let now = api.house.service.supervisor().clock().now();
+        drafts::put(&mut tx, api.house.owner, None, &draft, now).await.unwrap().unwrap();
+        tx.commit().await.unwrap();
+        let connected =
+            json!({ "name": "Box", "api": "openai_chat", "base_url": "https://box.example/v1", "key": "k" });
+        assert_eq!(api.call("POST", "/api/providers", Some(connected)).await.0, StatusCode::CREATED);
+
+        // Counted, with what is in Trash, and nothing goes without the word.
+        let page = api.page("/settings/data/delete").await;
+        for part in
+            ["3 chats, with all their branches", "2 documents, with their versions", "1 file or image", "/api/export"]
+        {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        for typed in ["", "yes", "deleted"] {
+            let (status, page) = api.form("/forms/delete-everything", &[("word", typed)]).await;
+            assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{typed}");
+            assert!(page.contains("This is not “delete”.") && page.contains("Nothing was deleted."), "{page}");
+        }
+        assert_eq!(count(&api, "SELECT COUNT(*) FROM chats").await, 3);
+
+        let (status, to) = api.form("/forms/delete-everything", &[("word", " Delete ")]).await;
+        assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/data?done=deleted"));
+        assert_eq!(left(&api).await, []);
+        assert_eq!(api.house.service.supervisor().running(), 0);
+        assert!(api.page("/settings/data?done=deleted").await.contains("Everything was deleted."));
+        // What is set stays.
+        let (_, providers) = api.call("GET", "/api/providers", None).await;
+        assert!(providers.as_array().unwrap().iter().any(|provider| provider["id"] == "box"), "{providers}");
+        let (_, usage) = api.call("GET", "/api/usage", None).await;
+        assert_ne!(usage, Value::Null);
+        api.house.check().await;
+
+        // The bytes go with the tidying of the next day.
+        let tomorrow = api.house.service.supervisor().clock().now() + limits::BLOB_KEPT + TimeDelta::minutes(1);
+        purge_doomed(&api.house.db, tomorrow).await.unwrap();
+        assert_eq!(count(&api, "SELECT COUNT(*) FROM blobs").await, 0);
+        assert_eq!(count(&api, "SELECT COUNT(*) FROM blob_forms").await, 0);
+        // And it goes on from nothing.
+        let (status, _) = api.form("/forms/delete-everything", &[("word", "delete")]).await;
+        assert_eq!(status, StatusCode::SEE_OTHER);
+        api.house.close().await;
+    }
+}
