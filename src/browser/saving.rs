@@ -10,9 +10,10 @@ mod real {
 
     use js_sys::Reflect;
     use leptos::prelude::{set_timeout, window_event_listener};
-    use leptos::task::spawn_local;
     use leptos::{ev, web_sys};
     use wasm_bindgen::JsCast;
+    // Nothing is mounted on a plain page, so Leptos has no tasks there.
+    use wasm_bindgen_futures::spawn_local;
     use web_sys::{Document, DomParser, Element, HtmlElement, HtmlFormElement, HtmlInputElement, Node, SupportedType};
 
     use crate::browser::form::{self, Button};
