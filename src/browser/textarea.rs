@@ -20,6 +20,12 @@ mod real {
         fit(area);
     }
 
+    /// Puts the caret behind the text.
+    pub fn to_end(area: &HtmlTextAreaElement) {
+        let end = u32::try_from(area.value().encode_utf16().count()).unwrap_or(u32::MAX);
+        let _ = area.set_selection_range(end, end);
+    }
+
     /// Whether an input method is at work in the box.
     pub fn is_composing(event: &leptos::ev::Event) -> bool {
         js_sys::Reflect::get(event, &"isComposing".into()).is_ok_and(|is_composing| is_composing.is_truthy())
@@ -133,6 +139,8 @@ mod real {
 
     pub fn set_value(_area: &HtmlTextAreaElement, _text: &str) {}
 
+    pub fn to_end(_area: &HtmlTextAreaElement) {}
+
     pub fn is_composing(_event: &leptos::ev::Event) -> bool {
         false
     }
@@ -161,5 +169,6 @@ mod real {
 }
 
 pub use real::{
-    before_caret, before_selection, exchange, find, fit, insert, is_at_start, is_composing, set_value, take_out, value,
+    before_caret, before_selection, exchange, find, fit, insert, is_at_start, is_composing, set_value, take_out,
+    to_end, value,
 };

@@ -129,8 +129,8 @@ impl Editing {
 
     fn send(self) {
         let Some(area) = self.area.get_untracked().filter(|_| !self.is_sending.get_untracked()) else { return };
-        let words = Reworded { text: textarea::value(&area), ..self.words.get_value() };
         let queue = self.attaching.queue;
+        let words = Reworded { text: textarea::value(&area), attachments: queue.with_untracked(Queue::ready) };
         if words.text.trim().is_empty() && queue.with_untracked(|queue| queue.items().is_empty()) {
             return self.refuse(words::write_first());
         }
