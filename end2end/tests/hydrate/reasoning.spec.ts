@@ -97,6 +97,7 @@ test("what the provider sent for a thought is a page of its own", async ({ page,
   await expect(panelOf(page).getByRole("link", { name: "Raw" })).toHaveCount(0);
   reply.answer("Done.");
   await expectStatus(latestReply(page), "complete");
+  await expect(panelOf(page)).toHaveJSProperty("open", false);
   await summaryOf(page).click();
   await panelOf(page).getByRole("link", { name: "Raw", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("The provider's answer");
