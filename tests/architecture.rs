@@ -26,6 +26,8 @@ const INNER_HTML: &[&str] = &[
     // A draft, escaped there because leptos does not escape the children of a textarea, a constant for `noscript`, and the
     // symbols of the icons, a file of ours.
     "src/ui/escape.rs",
+    // Reads what is selected, to be quoted; puts nothing in.
+    "src/browser/selection.rs",
 ];
 
 /// Words that say nothing about a thing.

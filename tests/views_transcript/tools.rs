@@ -267,7 +267,7 @@ fn many_finished_tools_between_two_thoughts_are_one_line_of_the_reasoning() {
     };
     let html = calls(6);
     assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1);
-    assert_eq!(html.matches("class=\"tool-group").count(), 1, "{html}");
+    assert_eq!(html.matches("<details id=\"tools-").count(), 1, "{html}");
     assert_eq!(html.matches("data-block-type=\"thinking\"").count(), 8, "each block is there");
     let group = tag(&html, "class=\"tool-group");
     assert!(!group.contains(" open"), "{group}");

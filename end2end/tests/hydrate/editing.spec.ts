@@ -195,6 +195,12 @@ test("an edit waits for its files, says so, and goes out by itself", async ({ pa
   await editBox(page).press("Enter");
   await expect(form.getByText("Uploading 1 of 1…")).toBeVisible();
   await expect(page.locator("#say")).toHaveText("Your message goes out when the files are there.");
+  // Whoever has it wait no longer still has the file.
+  await form.locator(".attached-note").getByRole("button", { name: "Cancel", exact: true }).click();
+  await expect(form.getByText("Uploading 1 of 1…")).not.toBeAttached();
+  await expect(form.locator(".attached-item")).toHaveCount(1);
+  await editBox(page).press("Enter");
+  await expect(form.getByText("Uploading 1 of 1…")).toBeVisible();
   expect(model.asked).toBe(1);
   go();
   const reply = await model.next();
