@@ -1,6 +1,7 @@
 //! The only room that touches web APIs. Each shim has a twin for the server with the same signature that does nothing,
 //! or, where no browser is needed for it, the same.
 
+pub mod alike;
 pub mod api_request;
 pub mod clipboard;
 pub mod clock;

@@ -12,6 +12,9 @@ mod real {
 
     use super::Refused;
 
+    /// What a browser sends for a page that is gone: 64 KiB of all that are on their way.
+    const KEPT_ALIVE: u32 = 32 << 10;
+
     /// The value of the first `<select>` with this name.
     pub fn chosen(name: &str) -> Option<String> {
         let select = web_sys::window()?.document()?.query_selector(&format!("select[name={name}]")).ok().flatten()?;
@@ -72,6 +75,8 @@ mod real {
         let asked = RequestInit::new();
         asked.set_method("POST");
         asked.set_body(fields);
+        // It arrives, too, where the page is left behind it.
+        let _ = js_sys::Reflect::set(&asked, &"keepalive".into(), &(fields.to_string().length() < KEPT_ALIVE).into());
         Some(web_sys::window()?.fetch_with_str_and_init(&form.get_attribute("action")?, &asked))
     }
 

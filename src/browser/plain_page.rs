@@ -69,7 +69,7 @@ mod real {
     /// A page that the browser kept, and shows again, has sent nothing, and so has one that it stopped from leaving.
     fn come_back() {
         let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
-        while let Ok(Some(form)) = document.query_selector("form[aria-busy]") {
+        while let Ok(Some(form)) = document.query_selector("form[aria-busy]:not([data-upload])") {
             let _ = form.remove_attribute("aria-busy");
             if let Ok(Some(button)) = form.query_selector("[data-idle]") {
                 button.set_text_content(button.get_attribute("data-idle").as_deref());

@@ -8,21 +8,24 @@ mod real {
     use std::collections::VecDeque;
     use std::time::Duration;
 
-    use js_sys::Reflect;
     use leptos::prelude::{set_timeout, window_event_listener};
     use leptos::{ev, web_sys};
     use wasm_bindgen::JsCast;
     // Nothing is mounted on a plain page, so Leptos has no tasks there.
     use wasm_bindgen_futures::spawn_local;
-    use web_sys::{Document, DomParser, Element, HtmlElement, HtmlFormElement, HtmlInputElement, Node, SupportedType};
+    use web_sys::{Document, DomParser, Element, HtmlElement, HtmlFormElement, HtmlTextAreaElement, SupportedType};
 
+    use crate::browser::alike::{attributes, become_like, children, nodes};
     use crate::browser::form::{self, Button};
 
     const REGION: &str = "[data-saves]";
     /// What the page says about a deed.
     const SAID: &str = ".plain-main > [role=status]";
-    /// On a region in which something was typed since it was sent.
-    const TYPED: &str = "data-typed";
+    /// On a form in which something was typed since it was sent.
+    pub const TYPED: &str = "data-typed";
+    const UNSENT: &str = "[data-saves] [data-typed]";
+    /// A long text is saved once nobody has typed on for this long: it may be left in many ways.
+    const WRITTEN: Duration = Duration::from_millis(1_500);
     /// What in a region can have the focus when what had it is gone.
     const CONTROLS: &str = "input:not([type=hidden]), select, textarea, button:not(.without-script)";
     /// Marks of the page's root that are not a setting.
@@ -42,6 +45,8 @@ mod real {
         static IS_BUSY: Cell<bool> = const { Cell::new(false) };
         /// How often something was said.
         static SAID_TIMES: Cell<u32> = const { Cell::new(0) };
+        /// How often something was typed.
+        static TYPED_TIMES: Cell<u32> = const { Cell::new(0) };
     }
 
     /// Begins it, on pages that have such an element.
@@ -50,6 +55,11 @@ mod real {
             drop(window_event_listener(ev::input, typed));
             drop(window_event_listener(ev::change, changed));
             drop(window_event_listener(ev::submit, submitted));
+            drop(window_event_listener(ev::beforeunload, |event| {
+                if document().is_some_and(|document| matches!(document.query_selector(UNSENT), Ok(Some(_)))) {
+                    event.prevent_default();
+                }
+            }));
         }
     }
 
@@ -65,8 +75,17 @@ mod real {
     }
 
     fn typed(event: ev::Event) {
-        if let Some((region, _)) = form_of(&event) {
-            let _ = region.set_attribute(TYPED, "");
+        let Some((_, form)) = form_of(&event) else { return };
+        let _ = form.set_attribute(TYPED, "");
+        let times = TYPED_TIMES.get().wrapping_add(1);
+        TYPED_TIMES.set(times);
+        if event.target().is_some_and(|target| target.has_type::<HtmlTextAreaElement>()) {
+            let written = move || {
+                if TYPED_TIMES.get() == times && form.has_attribute(TYPED) {
+                    ask(Asked { form, button: None });
+                }
+            };
+            set_timeout(written, WRITTEN);
         }
     }
 
@@ -100,7 +119,7 @@ mod real {
 
     async fn save(Asked { form, button }: Asked) {
         let (Some(document), Ok(Some(region))) = (document(), form.closest(REGION)) else { return };
-        let _ = region.remove_attribute(TYPED);
+        let _ = form.remove_attribute(TYPED);
         let Ok(Some(said)) = document.query_selector(SAID) else { return };
         // What was said before is said again where it is true again.
         said.set_text_content(None);
@@ -111,12 +130,16 @@ mod real {
         };
         let fresh = answer.as_deref().and_then(parsed);
         let new = fresh.as_ref().and_then(|fresh| fresh.get_element_by_id(&region.id()));
-        let (Some(fresh), Some(new)) = (fresh, new) else { return not_reached(&said) };
+        let (Some(fresh), Some(new)) = (fresh, new) else {
+            // What did not arrive is not left without a word.
+            let _ = form.set_attribute(TYPED, "");
+            return not_reached(&said);
+        };
         if !take_settings(&document, &fresh) || !say(&said, &fresh) {
             return;
         }
         // Who types on there sees what the server made of it after the next change.
-        if !region.has_attribute(TYPED) {
+        if matches!(document.query_selector(UNSENT), Ok(None)) {
             take_over(&document, &region, &new);
         }
     }
@@ -135,6 +158,7 @@ mod real {
     }
 
     fn not_reached(said: &Element) {
+        SAID_TIMES.set(SAID_TIMES.get().wrapping_add(1));
         said.set_text_content(said.get_attribute("data-not-saved").as_deref());
         let _ = said.set_attribute("data-floats", "danger");
     }
@@ -199,75 +223,6 @@ mod real {
             let _ = control.focus();
         }
     }
-
-    fn nodes(list: &web_sys::NodeList) -> Vec<Node> {
-        (0..list.length()).filter_map(|at| list.item(at)).collect()
-    }
-
-    /// Makes a node like another one. Elements stay the same as far as they are of the same kind in the same place, with
-    /// the focus and what is unfolded in them.
-    fn become_like(old: &Node, new: &Node) {
-        if old.node_name() != new.node_name() {
-            let _ = old.parent_node().map(|parent| parent.replace_child(new, old));
-            return;
-        }
-        match (old.dyn_ref::<Element>(), new.dyn_ref::<Element>()) {
-            (Some(old), Some(new)) => {
-                attributes(old, new, |name| name != "open" && name != TYPED);
-                children(old, new);
-                controls(old, new);
-            }
-            _ if old.node_value() != new.node_value() => old.set_node_value(new.node_value().as_deref()),
-            _ => {}
-        }
-    }
-
-    fn children(old: &Node, new: &Node) {
-        let (olds, news) = (nodes(&old.child_nodes()), nodes(&new.child_nodes()));
-        for (old, new) in olds.iter().zip(&news) {
-            become_like(old, new);
-        }
-        for gone in olds.iter().skip(news.len()) {
-            let _ = old.remove_child(gone);
-        }
-        for added in news.iter().skip(olds.len()) {
-            let _ = old.append_child(added);
-        }
-    }
-
-    fn attributes(old: &Element, new: &Element, is_meant: impl Fn(&String) -> bool) {
-        let names =
-            |of: &Element| of.get_attribute_names().iter().filter_map(|name| name.as_string()).collect::<Vec<_>>();
-        for name in names(old).iter().filter(|name| is_meant(name) && !new.has_attribute(name)) {
-            let _ = old.remove_attribute(name);
-        }
-        for name in names(new).iter().filter(|name| is_meant(name)) {
-            let value = new.get_attribute(name).unwrap_or_default();
-            if old.get_attribute(name).as_deref() != Some(value.as_str()) {
-                let _ = old.set_attribute(name, &value);
-            }
-        }
-    }
-
-    /// What stands in a control is no attribute once somebody has typed or chosen.
-    fn controls(old: &Element, new: &Element) {
-        match old.node_name().as_str() {
-            "INPUT" => {
-                let Some(input) = old.dyn_ref::<HtmlInputElement>() else { return };
-                match input.type_().as_str() {
-                    "checkbox" | "radio" => input.set_checked(new.has_attribute("checked")),
-                    "search" | "file" => {}
-                    _ => input.set_value(&new.get_attribute("value").unwrap_or_default()),
-                }
-            }
-            "OPTION" => drop(Reflect::set(old, &"selected".into(), &new.has_attribute("selected").into())),
-            "TEXTAREA" => {
-                let text = new.text_content().unwrap_or_default();
-                drop(Reflect::set(old, &"value".into(), &text.into()));
-            }
-            _ => {}
-        }
-    }
 }
 
 #[cfg(not(feature = "hydrate"))]
@@ -277,4 +232,6 @@ mod real {
     pub fn tell(_html: Option<&str>) {}
 }
 
+#[cfg(feature = "hydrate")]
+pub use real::TYPED;
 pub use real::{begin, tell};

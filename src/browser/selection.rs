@@ -30,31 +30,48 @@ mod real {
         }
     }
 
-    /// What is selected within the element that matches in which it begins: what is behind that is left out.
-    fn range_in(selector: &str, selection: &Selection) -> Option<Range> {
+    /// Behind which a text goes on in another line.
+    const BLOCKS: &str = "p, li, pre, tr, h1, h2, h3, h4, h5, h6, blockquote";
+
+    /// What is selected within the element that matches in which it begins: what is behind that is left out, which is told.
+    fn range_in(selector: &str, selection: &Selection) -> Option<(Range, bool)> {
         if selection.is_collapsed() {
             return None;
         }
         let range = selection.get_range_at(0).ok()?.clone_range();
         let within = element_of(range.start_container().ok()?)?.closest(selector).ok()??;
-        if !within.contains(Some(&range.end_container().ok()?)) {
+        let is_cut = !within.contains(Some(&range.end_container().ok()?));
+        if is_cut {
             range.set_end(&within, within.child_nodes().length()).ok()?;
         }
-        Some(range)
+        Some((range, is_cut))
     }
 
     /// What is selected in an element that matches: its text as it is read, and its HTML. Nothing where that is nothing.
     pub fn within(selector: &str) -> Option<(String, String)> {
         let selection = web_sys::window()?.get_selection().ok()??;
-        let range = range_in(selector, &selection)?;
+        let (range, is_cut) = range_in(selector, &selection)?;
         let holder = document()?.create_element("div").ok()?;
         let contents = range.clone_contents().ok()?;
         holder.append_child(&contents).ok()?;
         while let Ok(Some(part)) = holder.query_selector(UNSAID) {
             part.remove();
         }
-        let text = String::from(selection.to_string());
+        let text = if is_cut { lines_of(&holder) } else { String::from(selection.to_string()) };
         (!text.trim().is_empty()).then(|| (text, holder.inner_html()))
+    }
+
+    /// The text of an element, in lines.
+    fn lines_of(holder: &Element) -> String {
+        let read = holder.clone_node_with_deep(true).ok().and_then(|copy| copy.dyn_into::<Element>().ok());
+        let Some(copy) = read else { return String::new() };
+        if let Ok(blocks) = copy.query_selector_all(BLOCKS) {
+            for at in 0..blocks.length() {
+                let block = blocks.item(at).and_then(|block| block.dyn_into::<Element>().ok());
+                let _ = block.map(|block| block.append_with_str_1("\n\n"));
+            }
+        }
+        copy.text_content().unwrap_or_default()
     }
 
     /// Watches what is selected on the page until it is let go.

@@ -81,6 +81,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turn_events", turn_events::STATEMENTS),
         ("turns", turns::STATEMENTS),
         ("turns/outline", turns::outline::STATEMENTS),
+        ("turns/extent", turns::extent::STATEMENTS),
         ("turns/find", turns::find::STATEMENTS),
         ("turns/lineage", turns::lineage::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),

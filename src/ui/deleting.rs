@@ -126,7 +126,10 @@ impl Deleting {
                         }
                         let _ = screen.unhide.try_run(deed);
                         match (deed, refusals) {
-                            (Deed::Turn(turn), Some(refusals)) => refusals.say(turn, error),
+                            // Where the turn is drawn again, which is told beside it.
+                            (Deed::Turn(turn), Some(refusals)) => {
+                                request_animation_frame(move || refusals.say(turn, error));
+                            }
                             _ => fail(error),
                         }
                     }

@@ -4,7 +4,7 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::attachment::Standing;
-use turnleaf::domain::{Content, Turn, UserId};
+use turnleaf::domain::{Content, Turn, UserId, limits};
 use turnleaf::server::platform::ids;
 
 use crate::files::{PNG, apis};
@@ -131,7 +131,7 @@ async fn files_are_attached_and_taken_away_by_forms_and_what_is_typed_stays() {
 
 #[tokio::test]
 async fn the_form_of_an_edit_keeps_what_is_ticked_and_takes_files_once() {
-    for api in apis(|| vec![answer([text("seen")]), answer([text("again")])]).await {
+    for api in apis(|| vec![answer([text("seen")]), answer([text("again")]), answer([text("more")])]).await {
         let mut named = Vec::new();
         for title in ["kept", "left out"] {
             let (_, made) = api.call("POST", "/api/documents", Some(json!({ "title": title, "content": title }))).await;
@@ -170,6 +170,25 @@ async fn the_form_of_an_edit_keeps_what_is_ticked_and_takes_files_once() {
         let (status, html) = form_with_files(&api, "/forms/edit", &fields, &[("empty.txt", b"")]).await;
         assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("empty.txt: "), "{html}");
         assert!(html.contains("My long words"), "{html}");
+        // One that came before it is no obstacle when another goes along in its place, and two may have the same in them.
+        let (one, other): (&[u8], &[u8]) = (b"one", b"other");
+        let (status, html) = form_with_files(&api, "/forms/edit", &fields, &[("a.txt", one), ("b.txt", b"")]).await;
+        assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("b.txt: "), "{html}");
+        let files = [("c.txt", other), ("a.txt", one), ("d.txt", one)];
+        let (status, to) = form_with_files(&api, "/forms/edit", &fields, &files).await;
+        assert_eq!(status, StatusCode::SEE_OTHER, "{to}");
+        api.house.ended(to.split("at=").nth(1).unwrap().trim_end_matches("#latest").parse().unwrap()).await;
+        // Too much of anything is said beside the words, which stay.
+        let mut fields = vec![("turn_id", id.as_str()), ("client_request_id", "e3"), ("text", "Kept words")];
+        let files = vec![("a.txt", one); limits::FORM_FILES + 1];
+        let (status, html) = form_with_files(&api, "/forms/edit", &fields, &files).await;
+        assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("too many files"), "{html}");
+        assert!(html.contains("Kept words"), "{html}");
+        let long = format!("Long words{}", "!".repeat(limits::MESSAGE_BYTES));
+        fields[2].1 = &long;
+        let (status, html) = form_with_files(&api, "/forms/edit", &fields, &[]).await;
+        assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("too large"), "{status}");
+        assert!(html.contains("Long words!"));
         api.house.check().await;
     }
 }

@@ -140,6 +140,11 @@ async fn a_form_that_fails_says_so_on_a_page_and_loses_no_words() {
     let failed = ask(&api, "POST", "/forms/edit", &headers, &parts).await;
     assert_eq!(failed.status, StatusCode::NOT_FOUND);
     assert!(failed.text.contains("My long &lt;b&gt;words&lt;/b&gt;"), "{}", failed.text);
+    // Words that came before what cannot be read are still told.
+    let broken = format!("{}{}{}--X--\r\n", part("turn_id", NOBODY), part("text", "My long words"), part("what", "1"));
+    let failed = ask(&api, "POST", "/forms/edit", &headers, &broken).await;
+    assert_eq!(failed.status, StatusCode::BAD_REQUEST);
+    assert!(failed.text.contains("My long words") && failed.text.contains("no such field"), "{}", failed.text);
     // What an extractor says in plain text is a page too.
     let unread = ask(&api, "POST", "/forms/send", &[("accept", HTML)], "chat_id=1").await;
     assert!(unread.status.is_client_error() && unread.kind.starts_with("text/html"), "{}", unread.text);

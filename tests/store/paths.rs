@@ -3,11 +3,11 @@
 
 use crate::actors::id;
 use crate::bush::{self, Bush, anywhere};
-use crate::databases::fresh;
+use crate::databases::{fresh, noon};
 use turnleaf::domain::*;
 use turnleaf::server::run::paths::Paths;
 use turnleaf::server::store::fsck::{self, While};
-use turnleaf::server::store::{Db, StoreError, turn_blocks, turns};
+use turnleaf::server::store::{Db, StoreError, chat_sources, turn_blocks, turns};
 
 async fn bush(db: &Db, length: usize, hangs_on: impl Fn(usize) -> Option<usize>) -> Bush {
     bush::bush(db, Lock::new("demo", "scripted"), length, hangs_on).await
@@ -210,6 +210,17 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
         let (kept, changed) = (read(89).await, stored(89).await);
         assert_ne!(kept[20], changed[20]);
         assert_eq!((&kept[..20], &kept[21..]), (&changed[..20], &changed[21..]));
+        let again = ImportedFrom {
+            format: "chatgpt".into(),
+            file: "a.zip".into(),
+            imported_at: noon(),
+            differences: Vec::new(),
+        };
+        let mut tx = db.begin().await.unwrap();
+        chat_sources::put(&mut tx, bush.owner, bush.chat, &again).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(read(89).await, stored(89).await, "a chat that was taken in since");
+        run(db, "UPDATE turn_blocks SET content = REPLACE(content, 'other', '20.0')").await;
         run(db, "UPDATE turns SET last_event_seq = last_event_seq + 1 WHERE depth = 20").await;
         assert_eq!(read(89).await, stored(89).await, "an event more");
     }

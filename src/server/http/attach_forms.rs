@@ -7,6 +7,7 @@ use axum::extract::{Multipart, State};
 use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use super::forms::lock_of;
 use super::plain_page::{Asked, see_other};
@@ -137,17 +138,21 @@ async fn attach_file(
 }
 
 /// The block that a file of a form is in a message. Under the name of a request one document is made of it, however often
-/// it comes.
+/// it comes and wherever it stands among others: another file in its place is another document.
 pub(super) async fn block_of(
     app: &App,
     viewer: UserId,
     (name, bytes): (&str, bytes::Bytes),
-    client_request_id: Option<String>,
+    request: Option<&str>,
 ) -> Result<MessageBlock, ServiceError> {
     let uploaded = app.service().upload(viewer, name, bytes).await?;
     Ok(match uploaded.kind {
         UploadKind::Image => MessageBlock::Image { blob: uploaded.sha256, alt: None },
         UploadKind::File => {
+            let client_request_id = request.map(|request| {
+                let file = Sha256::digest(format!("{} {}", uploaded.sha256, uploaded.name));
+                file.iter().take(8).fold(format!("{request}-"), |name, byte| format!("{name}{byte:02x}"))
+            });
             let source = Source::Blob { sha256: uploaded.sha256, encoding: None };
             let new = NewDocument { title: Some(uploaded.name), kind: None, source, client_request_id };
             let document = app.service().create_document(viewer, new).await?.it;

@@ -22,7 +22,7 @@ pub async fn layer(request: Request, next: Next) -> Response {
 fn bound(path: &str) -> usize {
     match path {
         "/api/blobs" => limits::UPLOAD_BYTES,
-        "/forms/documents/upload" => limits::TURN_UPLOAD_BYTES,
+        "/forms/documents/upload" | "/forms/attach" | "/forms/edit" => limits::TURN_UPLOAD_BYTES,
         "/api/imports" | "/forms/import" => limits::IMPORT_BYTES,
         _ => limits::BODY_BYTES,
     }
@@ -44,5 +44,21 @@ fn check(headers: &HeaderMap, most: usize) -> Result<(), Problem> {
     match length {
         Some(length) if length > most as u64 => Err(Problem::too_large(most)),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn forms_with_files_may_be_as_long_as_their_files() {
+        let headers = HeaderMap::from_iter([(CONTENT_LENGTH, HeaderValue::from(3_u32 << 20))]);
+        for path in ["/forms/edit", "/forms/attach", "/forms/documents/upload", "/forms/import", "/api/blobs"] {
+            assert_eq!(check(&headers, bound(path)), Ok(()), "{path}");
+        }
+        assert_eq!(check(&headers, bound("/forms/send")), Err(Problem::too_large(limits::BODY_BYTES)));
     }
 }

@@ -23,6 +23,7 @@ use crate::server::app::App;
 use crate::server::plain_pages::raw::RawPage;
 use crate::server::plain_pages::sent::SentPage;
 use crate::server::plain_pages::turns::{AgainView, EditView, edit_title};
+use crate::server::plain_pages::words::documents as words;
 use crate::server::plain_pages::{Page, Section};
 use crate::server::platform::ids;
 use crate::server::service::ServiceError;
@@ -67,20 +68,27 @@ pub async fn edit_page(
 
 /// `POST /forms/edit`: goes to what was made; what could not be stays on the page with what is wrong beside it.
 pub async fn edit(State(app): State<App>, viewer: Viewer, asked: Asked, request: Request) -> Result<Response, Problem> {
-    let typed = Edit::read(&app, request).await?;
-    Ok(match edited(&app, viewer.0, asked, &typed).await {
-        Ok(response) => response,
-        Err(problem) => {
-            let mut response = problem.into_response();
+    let mut typed = Edit::default();
+    let done = match typed.read(&app, request).await {
+        Ok(()) => edited(&app, viewer.0, asked, &typed).await,
+        Err(problem) => Err(problem),
+    };
+    done.or_else(|problem| {
+        let mut response = problem.into_response();
+        if !typed.text.is_empty() {
             response.extensions_mut().insert(Written(vec![typed.text]));
-            response
         }
+        Ok(response)
     })
 }
 
 async fn edited(app: &App, viewer: UserId, asked: Asked, typed: &Edit) -> Result<Response, Problem> {
     let turn = app.service().turn(viewer, typed.turn.parse().map_err(|_| Problem::not_found())?).await?;
-    let said = match attached(app, viewer, &turn, typed).await {
+    let attached = match &typed.too_many {
+        None => attached(app, viewer, &turn, typed).await,
+        Some(file) => Err((file.clone(), Refused::Said(words::too_many_files()))),
+    };
+    let said = match attached {
         Ok(attached) => {
             match app.pages().edit(viewer, turn.id, typed.text.clone(), attached, typed.request.clone()).await {
                 Ok(started) => return Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
@@ -89,8 +97,9 @@ async fn edited(app: &App, viewer: UserId, asked: Asked, typed: &Edit) -> Result
                 Err(error) => told_of_field(&error.to_string()),
             }
         }
-        Err((_, ServiceError::Store(error))) => return Err(ServiceError::Store(error).into()),
-        Err((file, error)) => labelled(&file, &told_of_field(&error.to_string())),
+        Err((file, Refused::Said(why))) => labelled(&file, why),
+        Err((_, Refused::By(ServiceError::Store(error)))) => return Err(ServiceError::Store(error).into()),
+        Err((file, Refused::By(error))) => labelled(&file, &told_of_field(&error.to_string())),
     };
     let view = EditView { turn: &turn, text: &typed.text, error: Some(&said), request_id: &typed.request };
     let page = page(edit_title(turn.role), view.draw());
@@ -106,37 +115,55 @@ struct Edit {
     /// The keys of what goes along of the message's attachments.
     kept: Vec<String>,
     files: Vec<(String, Result<bytes::Bytes, ServiceError>)>,
+    /// The first file that is one too many; what is behind it was not read.
+    too_many: Option<String>,
 }
 
 impl Edit {
-    /// As a form with files, or as one without.
-    async fn read(app: &App, request: Request) -> Result<Self, Problem> {
+    /// As a form with files, or as one without. Where that fails, what came before is kept.
+    async fn read(&mut self, app: &App, request: Request) -> Result<(), Problem> {
         let kind = request.headers().get(CONTENT_TYPE);
         if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
-            return read_form(app, Multipart::from_request(request, app).await, read_edit).await;
+            let form = Multipart::from_request(request, app).await;
+            return read_form(app, form, |form| self.read_parts(form)).await;
         }
         let fields = Fields::from_request(request, app).await?;
         let text_of = |name: &str| fields.text(name).unwrap_or_default();
         let (turn, request, text) = (text_of("turn_id"), text_of("client_request_id"), fields.lines("text"));
-        Ok(Self { turn, request, text, kept: fields.all("keep"), files: Vec::new() })
+        *self = Self { turn, request, text, kept: fields.all("keep"), ..Self::default() };
+        Ok(())
+    }
+
+    async fn read_parts(&mut self, mut form: Multipart) -> Result<(), Problem> {
+        while let Some(field) = form.next_field().await.map_err(broken)? {
+            match field.name() {
+                Some("turn_id") => self.turn = text_of(field, SHORT).await?,
+                Some("client_request_id") => self.request = text_of(field, SHORT).await?,
+                // What is too long for a message is said beside the field, with all of it still there.
+                Some("text") => self.text = text_of(field, limits::BODY_BYTES).await?.replace("\r\n", "\n"),
+                Some("keep") => {
+                    let key = text_of(field, SHORT).await?;
+                    // One more than a message has: too many are refused by what it is made of, and not left out.
+                    if self.kept.len() <= limits::BLOCKS_PER_USER_TURN {
+                        self.kept.push(key);
+                    }
+                }
+                Some("files") if self.files.len() >= limits::FORM_FILES => {
+                    self.too_many = Some(field.file_name().unwrap_or_default().to_owned());
+                    break;
+                }
+                Some("files") => self.files.extend(file_of(field).await?),
+                _ => return Err(Problem::invalid(Invalid::new("", "the form has no such field"))),
+            }
+        }
+        Ok(())
     }
 }
 
-async fn read_edit(mut form: Multipart) -> Result<Edit, Problem> {
-    let mut typed = Edit::default();
-    while let Some(field) = form.next_field().await.map_err(broken)? {
-        match field.name() {
-            Some("turn_id") => typed.turn = text_of(field, SHORT).await?,
-            Some("client_request_id") => typed.request = text_of(field, SHORT).await?,
-            Some("text") => typed.text = text_of(field, limits::MESSAGE_BYTES).await?.replace("\r\n", "\n"),
-            Some("keep") if typed.kept.len() < limits::REFERENCES_PER_TURN => {
-                typed.kept.push(text_of(field, SHORT).await?);
-            }
-            Some("files") if typed.files.len() < limits::FORM_FILES => typed.files.extend(file_of(field).await?),
-            _ => return Err(Problem::invalid(Invalid::new("", "the form has no such field"))),
-        }
-    }
-    Ok(typed)
+/// Why a file cannot go along.
+enum Refused {
+    Said(&'static str),
+    By(ServiceError),
 }
 
 /// What goes with the other words: what is kept of the old ones, and the new files. Or the file that cannot be, and why.
@@ -145,16 +172,16 @@ async fn attached(
     viewer: UserId,
     turn: &Turn,
     typed: &Edit,
-) -> Result<Vec<MessageBlock>, (String, ServiceError)> {
+) -> Result<Vec<MessageBlock>, (String, Refused)> {
     let old = turn.blocks.iter().filter_map(Attachment::of).filter(|old| typed.kept.contains(&old.key()));
     let mut all: Vec<MessageBlock> = old.map(MessageBlock::from).collect();
-    for (at, (name, bytes)) in typed.files.iter().enumerate() {
-        let request = Some(format!("{}-{at}", typed.request)).filter(|_| !typed.request.is_empty());
+    let request = Some(typed.request.as_str()).filter(|request| !request.is_empty());
+    for (name, bytes) in &typed.files {
         let block = match bytes {
             Ok(bytes) => block_of(app, viewer, (name, bytes.clone()), request).await,
             Err(_) => Err(too_large()),
         };
-        all.push(block.map_err(|error| (name.clone(), error))?);
+        all.push(block.map_err(|error| (name.clone(), Refused::By(error)))?);
     }
     Ok(all)
 }

@@ -7,9 +7,11 @@ use std::collections::VecDeque;
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chrono::{DateTime, Utc};
+
 use crate::domain::{Block, Content, Turn, TurnId, UserId, limits};
 use crate::server::store::turns::extent::{Extent, extent};
-use crate::server::store::{Db, StoreError, turns};
+use crate::server::store::{Db, StoreError, chat_sources, turns};
 
 /// Turns that are read each time. A path that is no longer is not kept.
 const NEWEST: u32 = 32;
@@ -17,9 +19,17 @@ const NEWEST: u32 = 32;
 /// A path from its root on, of turns that have ended.
 type Path = Vec<Arc<Turn>>;
 
+/// A path that was sent.
+struct Known {
+    path: Path,
+    /// When its chat was taken in from elsewhere: a chat that was deleted for ever and is taken in again has the same ids.
+    imported_at: Option<DateTime<Utc>>,
+    weight: usize,
+}
+
 /// The newest last; of a path that grew only the grown one.
 #[derive(Default)]
-pub struct Paths(Mutex<VecDeque<Path>>);
+pub struct Paths(Mutex<VecDeque<Known>>);
 
 impl Paths {
     /// The path of this owner that ends at `leaf`, from its root on. Empty when the owner has no such turn.
@@ -28,43 +38,47 @@ impl Paths {
     /// As [`turns::path`].
     pub async fn read(&self, db: &Db, owner: UserId, leaf: TurnId) -> Result<Path, StoreError> {
         let (newest, has_older) = turns::path(db, owner, leaf, NEWEST).await?;
-        let first = newest.first().map(|turn| turn.depth);
-        let Some(first) = first.filter(|_| has_older) else {
+        let Some(first) = newest.first().filter(|_| has_older).cloned() else {
             return Ok(newest.into_iter().map(Arc::new).collect());
         };
-        let known = self.known(&newest[0], first).unwrap_or_default();
-        let is_same = !known.is_empty() && extent(db, owner, leaf, 0, first - 1).await? == extent_of(&known);
+        let source = chat_sources::find(db, owner, first.chat_id).await?;
+        let imported_at = source.map(|source| source.imported_at);
+        let known = self.known(&first, imported_at).unwrap_or_default();
+        let is_same = !known.is_empty() && extent(db, owner, leaf, 0, first.depth - 1).await? == extent_of(&known);
         let path: Path = if is_same {
             known.into_iter().chain(newest.into_iter().map(Arc::new)).collect()
         } else {
             let (path, _) = turns::path(db, owner, leaf, limits::TURNS_PER_CHAT as u32).await?;
             path.into_iter().map(Arc::new).collect()
         };
-        self.keep(&path);
+        if path.iter().all(|turn| turn.status.is_terminal()) {
+            let weight = path.iter().map(|turn| weight(turn)).sum();
+            self.keep(Known { path: path.clone(), imported_at, weight });
+        }
         Ok(path)
     }
 
-    /// What is known of the path before this turn, which stands at this depth: of a tree, that is one.
-    fn known(&self, turn: &Turn, depth: i64) -> Option<Path> {
-        let depth = usize::try_from(depth).ok()?;
+    /// What is known of the path before this turn: of a tree, that is one.
+    fn known(&self, turn: &Turn, imported_at: Option<DateTime<Utc>>) -> Option<Path> {
+        let depth = usize::try_from(turn.depth).ok()?;
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = kept.iter().rev().find(|path| path.get(depth).is_some_and(|known| known.id == turn.id))?;
-        Some(path[..depth].to_vec())
+        let is_of = |known: &&Known| {
+            known.imported_at == imported_at && known.path.get(depth).is_some_and(|known| known.id == turn.id)
+        };
+        Some(kept.iter().rev().find(is_of)?.path[..depth].to_vec())
     }
 
-    fn keep(&self, path: &Path) {
-        if !path.iter().all(|turn| turn.status.is_terminal()) {
-            return;
-        }
+    fn keep(&self, new: Known) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What this one went on from.
-        kept.retain(|known| {
-            known.last().is_none_or(|last| path.get(known.len() - 1).is_none_or(|of| of.id != last.id))
-        });
-        kept.push_back(path.clone());
+        let goes_on_from = |known: &Known| {
+            let of = known.path.len().checked_sub(1).and_then(|at| new.path.get(at));
+            of.map(|turn| turn.id) == known.path.last().map(|turn| turn.id)
+        };
+        kept.retain(|known| !goes_on_from(known));
+        kept.push_back(new);
         let mut bytes = 0;
-        let within = kept.iter().rev().take_while(|path| {
-            bytes += path.iter().map(|turn| weight(turn)).sum::<usize>();
+        let within = kept.iter().rev().take_while(|known| {
+            bytes += known.weight;
             bytes <= limits::PATHS_KEPT_BYTES
         });
         let too_many = kept.len() - within.count();

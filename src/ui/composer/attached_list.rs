@@ -196,7 +196,11 @@ pub fn WaitingNote(attaching: Attaching, waits: RwSignal<bool>, stop_waiting: Ca
 pub fn AttachedNotes() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let (attaching, pasting) = (state.attaching, state.pasting);
-    let stop_waiting = Callback::new(move |()| _ = state.stop_waiting());
+    let stop_waiting = Callback::new(move |()| {
+        state.stop_waiting();
+        // Its button goes.
+        focus::on("#message");
+    });
     let take = move |_| {
         let Some(text) = pasting.offer.get_untracked() else { return };
         pasting.offer.set(None);

@@ -184,7 +184,9 @@ fn draw_picks(state: ComposerState) -> AnyView {
         state.choose(Some(lock));
         state.picks.set(false);
         if untrack(is_locked) {
-            focus::on("#message");
+            // The dialog gives the focus back to its button when it closes, in the next frame.
+            let to_box = || _ = focus::on("#message");
+            request_animation_frame(move || request_animation_frame(to_box));
         }
     });
     let picker = live(move || {

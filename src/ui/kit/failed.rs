@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::Icon;
+use crate::browser::focus;
 use crate::ui::erased::{live, view};
 use crate::ui::words;
 
@@ -18,13 +19,21 @@ pub struct Failure {
 /// The newest failure of one place of the page.
 pub type Failing = RwSignal<Option<Failure>>;
 
+/// The panel goes with the button that was pressed: the focus goes to what is always there.
+fn close(failing: Failing) {
+    failing.set(None);
+    if !focus::on(".new-chat") {
+        focus::on("#message");
+    }
+}
+
 /// The panel in its place, which takes no room while nothing failed.
 #[component]
 pub fn FailedDeed(failing: Failing) -> impl IntoView {
     let panel = live(move || {
         let Failure { why, again } = failing.get()?;
         let retry = move |_| {
-            failing.set(None);
+            close(failing);
             again();
         };
         Some(view! {
@@ -37,7 +46,7 @@ pub fn FailedDeed(failing: Failing) -> impl IntoView {
                     class="button bare"
                     aria-label=words::close()
                     title=words::close()
-                    on:click=move |_| failing.set(None)
+                    on:click=move |_| close(failing)
                 >
                     <Icon name="close"/>
                 </button>

@@ -27,8 +27,6 @@ struct Form {
     typed: RwSignal<String>,
     is_testing: RwSignal<bool>,
     problem: RwSignal<Option<String>>,
-    /// The connection that was stored with a key that did not work: it is given another one.
-    stored: StoredValue<Option<String>>,
     announcer: Announcer,
     chats: Option<Chats>,
 }
@@ -46,7 +44,6 @@ pub fn draw(connecting: Connecting) -> AnyView {
             typed: RwSignal::new(typed),
             is_testing: RwSignal::new(false),
             problem: RwSignal::new(None),
-            stored: StoredValue::new(None),
             announcer,
             chats,
         };
@@ -157,28 +154,35 @@ impl Form {
             return;
         }
         if self.typed.with_untracked(|typed| typed.trim().is_empty()) {
-            return self.fail(said::key_first().to_owned());
+            let is_address = self.way.with_value(|way| way.local_network);
+            return self.fail(if is_address { said::address_first() } else { said::key_first() }.to_owned());
         }
         self.is_testing.set(true);
         self.problem.set(None);
         self.announcer.say(said::testing());
         spawn_local(async move {
             let came = self.test().await;
-            // Another way may have been opened meanwhile, or the page left.
-            if self.is_testing.try_set(false).is_some() {
-                return;
-            }
+            // Another way may have been opened meanwhile, or the page has seen already that there is a provider.
+            let is_gone = self.is_testing.try_set(false).is_some();
             match came {
                 Ok(works) => {
+                    // The page was left.
+                    if self.connecting.done.try_set(Some(works.clone())).is_some() {
+                        return;
+                    }
                     self.announcer.say(&works);
-                    self.connecting.done.set(Some(works));
-                    self.connecting.way.set(None);
+                    if !is_gone {
+                        self.connecting.way.set(None);
+                    }
                     if let Some(chats) = self.chats {
                         chats.refresh();
                     }
-                    focus::on("#message");
+                    if !is_gone || focus::is_free() {
+                        focus::on("#message");
+                    }
                 }
-                Err(why) => self.fail(why),
+                Err(why) if !is_gone => self.fail(why),
+                Err(_) => {}
             }
         });
     }
@@ -217,7 +221,8 @@ impl Form {
     async fn store(self, way: &Way) -> Result<String, api_request::Refused> {
         let typed = self.typed.with_untracked(|typed| typed.trim().to_owned());
         let (name, value) = if way.local_network { ("base_url", typed) } else { ("key", typed) };
-        if let Some(id) = self.stored.get_value() {
+        let stored = self.connecting.stored;
+        if let Some(id) = stored.with_value(|stored| stored.get(&way.id).cloned()) {
             let changed = api_request::patch(&format!("/api/providers/{id}"), &json!({ name: value })).await?;
             return Ok(id_in(&changed).unwrap_or(id));
         }
@@ -231,7 +236,7 @@ impl Form {
         });
         body[name] = Value::String(value);
         let id = id_in(&api_request::post("/api/providers", &body).await?).ok_or(None)?;
-        let _ = self.stored.try_set_value(Some(id.clone()));
+        let _ = stored.try_update_value(|stored| stored.insert(way.id.clone(), id.clone()));
         Ok(id)
     }
 }

@@ -1,12 +1,14 @@
 //! The panel of a server without a provider: the way to connect one, and the demo to try meanwhile (ux.md 4.1). A way opens
 //! its form in the panel; without script it leads to the same form on the page "Providers".
 
+use std::collections::HashMap;
+
 use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::view::{Notice, Way};
-use crate::browser::form;
+use crate::browser::{focus, form};
 use crate::domain::provider::Model;
 use crate::ui::composer::model_menu::model_value;
 use crate::ui::erased::{live, view};
@@ -27,11 +29,13 @@ pub struct Connecting {
     pub way: RwSignal<Option<Way>>,
     /// What is said once a provider works: the panel is gone by then.
     pub done: RwSignal<Option<String>>,
+    /// The connections that were stored with a key that did not work, by their ways: they are given another one.
+    pub stored: StoredValue<HashMap<String, String>>,
 }
 
 impl Connecting {
     pub fn closed() -> Self {
-        Self { way: RwSignal::new(None), done: RwSignal::new(None) }
+        Self { way: RwSignal::new(None), done: RwSignal::new(None), stored: StoredValue::default() }
     }
 }
 
@@ -53,6 +57,7 @@ fn found_line(text: String, address: String, has_models: bool) -> AnyView {
         event.prevent_default();
         let sent = form::post(&event);
         is_gone.set(true);
+        focus::on("#message");
         spawn_local(async move {
             if sent.await.is_err() {
                 let _ = is_gone.try_set(false);

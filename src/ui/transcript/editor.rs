@@ -230,7 +230,12 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
     };
     let (problem_id, hint_id) = (format!("turn-{id}-problem"), format!("turn-{id}-hint"));
     let described_by = format!("{problem_id} {hint_id}");
-    let stop_waiting = Callback::new(move |()| editing.stop_waiting());
+    let stop_waiting = Callback::new(move |()| {
+        editing.stop_waiting();
+        if let Some(area) = area.get_untracked() {
+            let _ = area.focus();
+        }
+    });
     let list = takes_files.then(|| view! { <AttachedList attaching/> });
     let attach = takes_files
         .then(|| view! { <span class="attach"><AttachInput attaching id=format!("turn-{id}-files")/></span> });

@@ -5,7 +5,7 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use super::verbs::Verbs;
-use crate::browser::dialog;
+use crate::browser::{dialog, focus};
 use crate::domain::TurnId;
 use crate::domain::provider::Model;
 use crate::ui::erased::{live, view};
@@ -22,7 +22,7 @@ pub fn OtherModels(turn: TurnState) -> impl IntoView {
     let id = turn.id();
     let verbs = use_context::<Verbs>();
     let is_open = RwSignal::new(false);
-    let on_toggle = move |()| is_open.update(|is_open| *is_open = !*is_open);
+    let on_toggle = move |()| is_open.set(focus::is_there(&format!("#turn-{id}-models:popover-open")));
     let named = move || {
         let models = verbs.filter(|_| is_open.get())?.models.get();
         (!models.is_empty() && !are_many(&models)).then_some(models)

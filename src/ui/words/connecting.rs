@@ -16,6 +16,7 @@ words! {
     test_and_save: "Test and save", "测试并保存";
     testing: "Testing…", "正在测试…";
     key_first: "Enter the key first.", "请先输入密钥。";
+    address_first: "Enter the address first.", "请先输入地址。";
     not_reached: "This server was not reached. Try again in a moment.", "没有连接到此服务器，请稍后重试。";
     dismiss: "Do not show this again", "不再显示";
     all_fields: "All fields", "全部字段";

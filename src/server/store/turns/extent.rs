@@ -13,7 +13,8 @@ sql! {
 }
 
 /// Of some turns of a path. Turns are added and deleted, and a turn gets events as long as it goes on; nothing else
-/// changes what a path says (domain.md I6), so a path of the same end and the same extent is the same path.
+/// changes what a path says (domain.md I6), so a path of the same end and the same extent is the same path, as long as its
+/// chat was not deleted for ever and taken in again.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     pub turns: i64,

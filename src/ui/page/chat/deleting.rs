@@ -40,6 +40,7 @@ pub fn provide_deleting(state: ChatState, chat: ChatId, changes: RwSignal<u64>) 
         if let Deed::Turn(turn) = deed
             && state.unhide(turn)
             && !focus::is_within("#panel")
+            && !focus::is_in_text()
         {
             request_animation_frame(move || focus_on_turn(turn));
         }
