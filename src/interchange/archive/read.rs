@@ -86,6 +86,8 @@ pub(super) struct Reading {
     /// A damage was told; and one that was met in a list which is another walk's to tell of.
     is_told: bool,
     untold: Option<String>,
+    /// It was told that the rest is not read.
+    is_cut: bool,
 }
 
 impl Reading {
@@ -106,7 +108,8 @@ impl Reading {
     fn walk(&mut self, input: &mut Input, next: usize, taker: &mut dyn Taker) -> Result<Option<usize>, Stopped> {
         let mut walk = Walk { at: next, awaited: next, ..Walk::default() };
         let mut start = (0, Start::File);
-        for _ in 0..bounds::DAMAGES {
+        let mut damages = 0;
+        loop {
             let mut text = input.text(0)?;
             marks::skip(&mut text, start.0).map_err(stopped)?;
             let mut scan = Scan::at(text, start.0);
@@ -146,8 +149,23 @@ impl Reading {
                 Some((at, Mark::List(_))) => (at, Start::List),
                 Some((at, Mark::Element)) => (at, Start::Element),
             };
+            damages += 1;
+            if damages == bounds::DAMAGES {
+                self.cut(taker)?;
+                break;
+            }
         }
         Ok(walk.passed)
+    }
+
+    /// What stands behind so many damages is not read.
+    fn cut(&mut self, taker: &mut dyn Taker) -> Result<(), Stopped> {
+        if std::mem::replace(&mut self.is_cut, true) {
+            return Ok(());
+        }
+        let text =
+            format!("it is damaged in {} places: what stands behind the last of them was not read", bounds::DAMAGES);
+        self.tell(taker, What::LeftOut, String::new(), text)
     }
 
     /// Something damaged was met. What lies in a list is told in the walk that takes it, and what lies beside the lists in
