@@ -54,7 +54,7 @@ impl Folder {
             return Err(io::Error::new(ErrorKind::AlreadyExists, "it is no folder"));
         }
         let within = above.unwrap_or_else(|| path.clone());
-        remove_left(&within)?;
+        remove_left(&within);
         if is_there && fs::read_dir(&path)?.next().is_some() {
             return Err(io::Error::new(ErrorKind::AlreadyExists, "there is something in it"));
         }
@@ -134,21 +134,21 @@ fn made(within: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::Error::new(ErrorKind::AlreadyExists, "there is no free name in it"))
 }
 
-/// Removes what nobody writes any more: whoever wrote it was killed.
-fn remove_left(within: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(within)? {
-        let entry = entry?;
-        if !is_ours(&entry.file_name()) || !entry.file_type()?.is_dir() {
+/// Removes what nobody writes any more: whoever wrote it was killed. What cannot be removed stays, as another user's may:
+/// that is only tidying.
+fn remove_left(within: &Path) {
+    for entry in fs::read_dir(within).into_iter().flatten().flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder || !is_ours(&entry.file_name()) {
             continue;
         }
         let path = entry.path();
         if let Ok(held) = File::open(&path)
             && held.try_lock().is_ok()
         {
-            fs::remove_dir_all(path)?;
+            let _ = fs::remove_dir_all(path);
         }
     }
-    Ok(())
 }
 
 fn is_ours(name: &OsStr) -> bool {
@@ -248,6 +248,20 @@ mod tests {
         assert_eq!(kind(folder.end()), Some(ErrorKind::AlreadyExists));
         assert_eq!(above.names(), ["HEAD"]);
         assert_eq!(fs::read(above.0.join("HEAD")).unwrap(), b"another's");
+    }
+
+    #[test]
+    fn what_cannot_be_removed_keeps_nobody_from_writing() {
+        use std::os::unix::fs::PermissionsExt;
+        let above = Above::new();
+        let left = above.0.join(".turnleaf-0123456789abcdef");
+        fs::create_dir_all(left.join("objects")).unwrap();
+        fs::set_permissions(&left, fs::Permissions::from_mode(0o555)).unwrap();
+        let written = write(&above.0.join("chat.git"));
+        // Root may remove it all the same.
+        let _ = fs::set_permissions(&left, fs::Permissions::from_mode(0o755));
+        assert_eq!(kind(written), None);
+        assert!(above.names().contains(&"chat.git".to_owned()));
     }
 
     #[test]
