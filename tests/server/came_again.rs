@@ -123,3 +123,25 @@ async fn what_is_lost_of_messages_that_came_later_is_kept_with_the_chat() {
         house.close().await;
     }
 }
+
+#[tokio::test]
+async fn what_was_changed_anywhere_in_a_long_chat_is_told() {
+    let names: Vec<String> = (0..450).map(|number| format!("m{number}")).collect();
+    let long = |changed: &[usize]| {
+        let nodes: Vec<Value> = (0..names.len())
+            .map(|at| {
+                let role = if at % 2 == 0 { "user" } else { "assistant" };
+                let words = if changed.contains(&at) { "It was changed" } else { "As it was" };
+                node(&names[at], at.checked_sub(1).map(|above| names[above].as_str()), role, words)
+            })
+            .collect();
+        bytes(&[conversation("long", &nodes)])
+    };
+    for house in houses().await {
+        assert_eq!(imported(&house, "a.json", &long(&[]), false).await.turns, 450);
+        let report = imported(&house, "b.json", &long(&[0, 250, 449]), false).await;
+        assert_eq!((report.known, report.turns), (1, 0));
+        assert_eq!(changed(&report), ["long › m0", "long › m250", "long › m449"]);
+        house.close().await;
+    }
+}

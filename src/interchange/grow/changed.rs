@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::calls::is_made_result;
-use crate::archive::ArchivedChat;
 use crate::conversation::{Body, Conversation};
 use crate::domain::turn::{Role, Turn};
 use crate::domain::{Content, TurnId};
@@ -28,11 +27,11 @@ fn anything() -> Content {
     Content::Image { blob: String::new(), mime: String::new(), alt: String::new() }
 }
 
-/// The turns that say something else at their source, of a chat as it grew again with [`any_files`]. `said` has the
-/// contents of each turn that is here, as their JSON.
-pub fn changed(grown: &ArchivedChat, said: &HashMap<TurnId, Vec<String>>) -> Vec<TurnId> {
+/// Those of these turns that say something else at their source, of a chat as it grew again with [`any_files`]. `said`
+/// has the contents of each of them that is here, as their JSON.
+pub fn changed(grown: &[Turn], said: &HashMap<TurnId, Vec<String>>) -> Vec<TurnId> {
     // What a system says has no files: they became words of it, which only their bytes tell.
-    let turns = grown.turns.iter().filter(|turn| turn.role != Role::System);
+    let turns = grown.iter().filter(|turn| turn.role != Role::System);
     turns.filter(|turn| said.get(&turn.id).is_some_and(|here| !is_same(turn, here))).map(|turn| turn.id).collect()
 }
 

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
@@ -26,10 +27,9 @@ sql! {
     /// Also those in Trash.
     PLACES = "SELECT t.id, t.prev_turn_id, t.branch_id, t.exchange_id, t.depth, t.created_at, t.deleted_at \
         FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
-    /// A turn without a block is here, too.
+    /// A turn without a block is here, too. Followed by a condition with a list of turn ids.
     SAID = "SELECT t.id, b.content FROM turns t JOIN chats c ON c.id = t.chat_id \
-        LEFT JOIN turn_blocks b ON b.turn_id = t.id \
-        WHERE c.owner_id = $1 AND c.id = $2 AND t.deleted_at IS NULL ORDER BY t.ord, b.seq";
+        LEFT JOIN turn_blocks b ON b.turn_id = t.id ";
     HEADS = "SELECT b.id, b.name, b.provider, b.model, b.head_turn_id FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND b.deleted_at IS NULL";
     GENERATIONS = "SELECT g.id, g.turn_id, g.step, g.provider, g.api, g.model_requested, g.model_returned, \
@@ -161,10 +161,25 @@ pub async fn here(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Here, Stor
     Ok(here)
 }
 
-/// What the turns of a chat say that are here and not deleted: the contents of their blocks, in their order, as their JSON.
-pub async fn said(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<HashMap<TurnId, Vec<String>>, StoreError> {
-    let rows: Vec<(Uuid, Option<String>)> =
-        in_tx!(tx, |conn| sqlx::query_as(SAID).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
+/// What those of these turns of a chat say that are here and not deleted: the contents of their blocks, in their order, as
+/// their JSON. At most a page of turns.
+pub async fn said(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    turns: &[TurnId],
+) -> Result<HashMap<TurnId, Vec<String>>, StoreError> {
+    let rows: Vec<(Uuid, Option<String>)> = in_tx!(tx, |conn| {
+        let mut query = QueryBuilder::new(SAID);
+        query.push("WHERE c.owner_id = ").push_bind(owner.uuid()).push(" AND c.id = ").push_bind(chat.uuid());
+        query.push(" AND t.deleted_at IS NULL AND t.id IN (");
+        let mut list = query.separated(", ");
+        for turn in turns {
+            list.push_bind(turn.uuid());
+        }
+        query.push(") ORDER BY t.ord, b.seq");
+        query.build_query_as().persistent(false).fetch_all(conn).await?
+    });
     let mut said: HashMap<TurnId, Vec<String>> = HashMap::new();
     for (turn, content) in rows {
         said.entry(turn.into()).or_default().extend(content);

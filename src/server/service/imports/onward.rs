@@ -10,7 +10,7 @@ use super::files::AttachedDocument;
 use super::plant::{self, Key, insert_turn};
 use super::told::{format_name, provider_of};
 use super::{Import, ImportReport, ImportedChat, Outcome};
-use crate::domain::{BranchId, ChatId, ImportedFrom, TurnId, UserId};
+use crate::domain::{BranchId, ChatId, ImportedFrom, TurnId, UserId, limits};
 use crate::interchange::archive::ArchivedChat;
 use crate::interchange::grow::changed::{CHANGED, any_files, changed};
 use crate::interchange::grow::onward::onward;
@@ -94,9 +94,15 @@ impl Onward {
     }
 }
 
-/// The turns here that their source has made others of, of a chat that grew again with [`any_files`].
+/// The turns here that their source has made others of, of a chat that grew again with [`any_files`]. A few at a time:
+/// what is here may be larger than the memory.
 pub(super) async fn changed_turns(tx: &mut Tx, owner: UserId, grown: &ArchivedChat) -> Result<Vec<TurnId>, StoreError> {
-    Ok(changed(grown, &archive::said(tx, owner, grown.chat.id).await?))
+    let mut all = Vec::new();
+    for some in grown.turns.chunks(limits::PAGE_MAX as usize) {
+        let ids: Vec<TurnId> = some.iter().map(|turn| turn.id).collect();
+        all.extend(changed(some, &archive::said(tx, owner, grown.chat.id, &ids).await?));
+    }
+    Ok(all)
 }
 
 /// Keeps with a chat that is here what was told of it now, beside what was told before.
