@@ -14,8 +14,10 @@ use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::run::purge::purge_doomed;
 use turnleaf::server::service::exports::Which;
 use turnleaf::server::service::imports::Import;
+use turnleaf::server::store::deletions::purge;
 use turnleaf::server::store::uploads::{self, NewUpload, UploadKind};
-use turnleaf::server::store::{Db, Tx, archive, blobs, branches, chats, deletions, exchanges, turns};
+use turnleaf::server::store::{Db, StoreError, Tx, archive, blobs, branches, chats, deletions, exchanges, turns};
+use uuid::Uuid;
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::files::PNG;
@@ -277,6 +279,14 @@ const POSTGRES_REFUSES: &str = "CREATE FUNCTION refuses() RETURNS trigger LANGUA
     IF NEW.ord = 450 THEN INSERT INTO users SELECT * FROM users LIMIT 1; END IF; RETURN NEW; END $$; \
     CREATE TRIGGER refuses BEFORE INSERT ON turns FOR EACH ROW EXECUTE FUNCTION refuses()";
 const POSTGRES_TAKES: &str = "DROP TRIGGER refuses ON turns";
+/// As where the importer stalls behind what it said last.
+const SQLITE_LAPSES: &str = "CREATE TRIGGER lapses BEFORE INSERT ON turns WHEN NEW.ord = 450 \
+    BEGIN UPDATE deletions SET purging_since = created_at; END";
+const SQLITE_LASTS: &str = "DROP TRIGGER lapses";
+const POSTGRES_LAPSES: &str = "CREATE FUNCTION lapses() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+    IF NEW.ord = 450 THEN UPDATE deletions SET purging_since = created_at; END IF; RETURN NEW; END $$; \
+    CREATE TRIGGER lapses BEFORE INSERT ON turns FOR EACH ROW EXECUTE FUNCTION lapses()";
+const POSTGRES_LASTS: &str = "DROP TRIGGER lapses ON turns";
 
 #[tokio::test]
 async fn a_chat_that_comes_in_piece_by_piece_is_seen_whole_or_not_at_all() {
@@ -325,6 +335,15 @@ async fn a_chat_that_comes_in_piece_by_piece_is_seen_whole_or_not_at_all() {
         assert_eq!((report.imported, report.left_out, count(&house, "chats").await), (0, 1, 0), "{report:#?}");
         assert_eq!((count(&house, "turns").await, count(&house, "deletions").await), (0, 0));
         house.sql(if is_sqlite { SQLITE_TAKES } else { POSTGRES_TAKES }).await;
+        // It is not spared any more.
+        house.sql(if is_sqlite { SQLITE_LAPSES } else { POSTGRES_LAPSES }).await;
+        let report = imported(&house, "stalled.json", &archive, false).await;
+        assert_eq!((report.imported, report.left_out, report.stopped.as_ref()), (0, 1, None), "{report:#?}");
+        assert!(report.findings[0].text.contains("interrupted for too long"), "{report:#?}");
+        for table in ["chats", "turns", "deletions"] {
+            assert_eq!(count(&house, table).await, 0, "{table}");
+        }
+        house.sql(if is_sqlite { SQLITE_LASTS } else { POSTGRES_LASTS }).await;
         // And whole.
         let report = imported(&house, "whole.json", &archive, false).await;
         assert_eq!((report.imported, report.turns, report.findings.as_slice()), (1, 2 * REPLIES as u64, [].as_slice()));
@@ -333,6 +352,64 @@ async fn a_chat_that_comes_in_piece_by_piece_is_seen_whole_or_not_at_all() {
         let values = crate::interchange::without_ids;
         assert!(values(&again) == values(&archive), "it is not the same chat");
         assert_eq!(count(&house, "deletions").await, 0);
+        house.check().await;
+        house.close().await;
+    }
+}
+
+const SQLITE_KEEPS: &str = "CREATE TRIGGER keeps BEFORE DELETE ON deletions WHEN OLD.title <> '' \
+    BEGIN SELECT RAISE(ABORT, 'it is kept'); END";
+const SQLITE_GIVES: &str = "DROP TRIGGER keeps";
+const POSTGRES_KEEPS: &str = "CREATE FUNCTION keeps() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+    RAISE EXCEPTION 'it is kept'; END $$; CREATE TRIGGER keeps BEFORE DELETE ON deletions FOR EACH ROW \
+    WHEN (OLD.title <> '') EXECUTE FUNCTION keeps()";
+const POSTGRES_GIVES: &str = "DROP TRIGGER keeps ON deletions";
+
+#[tokio::test]
+async fn a_long_chat_that_broke_off_goes_for_ever_though_something_before_it_does_not() {
+    for house in House::everywhere(|| replies(1)).await {
+        let is_sqlite = matches!(house.db, Db::Sqlite { .. });
+        let mut kept = Path::begin(&house).await;
+        kept.add(Role::User, Content::text("Words")).await;
+        kept.tx.commit().await.unwrap();
+        house.service.delete_chat(house.owner, kept.branch.chat_id).await.unwrap();
+        // Deeper than SQLite lets one deletion go on to the next.
+        let mut path = Path::begin(&house).await;
+        for _ in 0..600 {
+            path.add(Role::User, Content::text("Question")).await;
+            path.add(Role::Assistant, Content::text("Answer")).await;
+        }
+        let (chat, deletion) = (path.branch.chat_id, DeletionId::from(Uuid::max()));
+        let begun = SystemClock.now();
+        let from = begun + TimeDelta::minutes(2);
+        purge::hide(&mut path.tx, house.owner, chat, deletion, (begun, from)).await.unwrap();
+        path.tx.commit().await.unwrap();
+        let is_over = |spared: Result<(), StoreError>| matches!(spared, Err(StoreError::Gone(purge::COMING_IN)));
+        let mut tx = house.db.begin().await.unwrap();
+        let later = from + TimeDelta::minutes(2);
+        assert!(is_over(purge::spare(&mut tx, deletion, (from, later)).await));
+        assert!(is_over(purge::show(&mut tx, chat, deletion, from).await));
+        assert_eq!(purge::doom_all(&mut tx, house.owner, SystemClock.now()).await.unwrap(), 1);
+        tx.commit().await.unwrap();
+        let doomed = purge::doomed(&house.db, from).await.unwrap();
+        assert_eq!(doomed.iter().map(|of| of.chat_id).collect::<Vec<_>>(), [kept.branch.chat_id, chat]);
+        // Once a purge has begun with it, not even by a clock that is behind.
+        let mut tx = house.db.begin().await.unwrap();
+        purge::spare(&mut tx, deletion, (begun, from)).await.unwrap();
+        assert!(!purge::take_up(&mut tx, doomed[1], begun).await.unwrap());
+        assert!(purge::take_up(&mut tx, doomed[1], from).await.unwrap());
+        assert!(is_over(purge::spare(&mut tx, deletion, (begun, from)).await));
+        assert!(is_over(purge::show(&mut tx, chat, deletion, begun).await));
+        tx.commit().await.unwrap();
+
+        house.sql(if is_sqlite { SQLITE_KEEPS } else { POSTGRES_KEEPS }).await;
+        let failed = purge_doomed(&house.db, from).await;
+        assert!(failed.is_err(), "who asked for it to go is not told that it went");
+        let left = [count(&house, "chats").await, count(&house, "turns").await, count(&house, "deletions").await];
+        assert_eq!(left, [1, 0, 1], "{failed:?}");
+        house.sql(if is_sqlite { SQLITE_GIVES } else { POSTGRES_GIVES }).await;
+        purge_doomed(&house.db, from).await.unwrap();
+        assert_eq!((count(&house, "chats").await, count(&house, "deletions").await), (0, 0));
         house.check().await;
         house.close().await;
     }

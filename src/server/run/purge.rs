@@ -44,26 +44,46 @@ pub async fn delete_documents(db: &Db, of: Doomed) -> Result<u64, StoreError> {
     Ok(gone)
 }
 
-/// Deletes everything that is doomed, and then the blobs that nothing names any more.
+/// Deletes everything that is doomed, and then the blobs that nothing names any more. One that fails keeps nothing else
+/// from going; the next purge tries it again.
+///
+/// # Errors
+/// When the database does not answer; behind everything else, why the first that failed did.
 pub async fn purge_doomed(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     let doomed = purge::doomed(db, now).await?;
+    let mut failed = None;
     for of in &doomed {
-        let turns = purge::turns_of(db, *of).await?;
-        for some in turns.chunks(AT_A_TIME) {
-            let mut tx = db.begin().await?;
-            purge::delete_turns(&mut tx, *of, some).await?;
-            tx.commit().await?;
+        match purge_one(db, *of, now).await {
+            Err(error) if !error.is_busy() => {
+                tracing::error!(deletion = %of.id, %error, "something that was deleted cannot be purged");
+                failed.get_or_insert(error);
+            }
+            purged => purged?,
         }
-        let mut tx = db.begin().await?;
-        purge::finish(&mut tx, *of).await?;
-        tx.commit().await?;
     }
     forget_uploads(db, now).await?;
     let blobs = delete_blobs(db, now).await?;
     if !doomed.is_empty() || blobs > 0 {
         give_back_space(db).await?;
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
+}
+
+async fn purge_one(db: &Db, of: purge::Doomed, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let mut tx = db.begin().await?;
+    let is_taken = purge::take_up(&mut tx, of, now).await?;
+    tx.commit().await?;
+    if !is_taken {
+        return Ok(());
+    }
+    for some in purge::turns_of(db, of).await?.chunks(AT_A_TIME) {
+        let mut tx = db.begin().await?;
+        purge::delete_turns(&mut tx, of, some).await?;
+        tx.commit().await?;
+    }
+    let mut tx = db.begin().await?;
+    purge::finish(&mut tx, of).await?;
+    tx.commit().await
 }
 
 async fn forget_uploads(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {

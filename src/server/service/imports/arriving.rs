@@ -101,7 +101,7 @@ impl<'s> Arriving<'s> {
                 purge::hide(self.tx()?, owner, chat, deletion, (now, now + LEASE)).await?;
                 self.hidden = Some(deletion);
             }
-            Some(deletion) => purge::spare(self.tx()?, deletion, now + LEASE).await?,
+            Some(deletion) => purge::spare(self.tx()?, deletion, (now, now + LEASE)).await?,
         }
         if let Some(tx) = self.tx.take() {
             tx.commit().await?;
@@ -119,7 +119,7 @@ impl<'s> Arriving<'s> {
         choice: Option<&ToolChoice>,
         last_ord: i64,
     ) -> Result<(), StoreError> {
-        let (owner, chat, hidden) = (self.owner, self.chat, self.hidden);
+        let (owner, chat, hidden, now) = (self.owner, self.chat, self.hidden, self.service.clock().now());
         let (exchanges, ends) = (std::mem::take(&mut self.exchanges), std::mem::take(&mut self.ends));
         let tx = self.tx()?;
         for exchange in exchanges.values() {
@@ -129,7 +129,7 @@ impl<'s> Arriving<'s> {
             branches::set_ends(tx, branch, fork, head).await?;
         }
         if let Some(deletion) = hidden {
-            purge::show(tx, chat.id, deletion).await?;
+            purge::show(tx, chat.id, deletion, now).await?;
         }
         if let Some(choice) = choice {
             chat_tools::put(tx, owner, chat.id, choice).await?;
@@ -150,9 +150,13 @@ impl<'s> Arriving<'s> {
         let Some(deletion) = self.hidden else { return Ok(()) };
         let now = self.service.clock().now();
         let mut tx = self.service.db().begin().await?;
-        purge::spare(&mut tx, deletion, now).await?;
+        purge::lapse(&mut tx, deletion, now).await?;
         tx.commit().await?;
-        purge_doomed(self.service.db(), now).await
+        if let Err(error) = purge_doomed(self.service.db(), now).await {
+            // It is hidden and will be purged by housekeeping; something else may have failed.
+            tracing::warn!(%error, "what did not come in could not be purged at once");
+        }
+        Ok(())
     }
 }
 

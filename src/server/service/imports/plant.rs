@@ -21,6 +21,7 @@ use crate::interchange::grow::{Soil, grow};
 use crate::interchange::{Conversation, Finding, Format, Place, What};
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::blobs::FormKind;
+use crate::server::store::deletions::purge::COMING_IN;
 use crate::server::store::{StoreError, Tx, archive, blobs, branches, chat_sources, chats, exchanges, turns};
 
 /// The field of a card that names the small form of its image.
@@ -278,7 +279,11 @@ impl ImportReport {
             // A value that cannot be stored is this chat's matter; a database that does not answer is everybody's.
             Err(error) if error.is_of_a_value() => {
                 let place = Place { conversation: told.title.clone(), ..Place::default() };
-                let text = "it could not be stored: something in it cannot be".to_owned();
+                let text = match error {
+                    StoreError::Gone(COMING_IN) => "its import was interrupted for too long: take the file in again",
+                    _ => "it could not be stored: something in it cannot be",
+                };
+                let text = text.to_owned();
                 self.tell(&Finding { what: What::LeftOut, place, text });
                 self.add(ImportedChat { id: None, outcome: Outcome::LeftOut, ..told });
             }

@@ -24,7 +24,12 @@ sql! {
         purging_since) SELECT $3, c.owner_id, c.id, 'chat', c.id, '', 0, 0, $4, $5 FROM chats c \
         WHERE c.owner_id = $1 AND c.id = $2";
     HIDE = "UPDATE chats SET deleted_at = $4, deletion_id = $3 WHERE owner_id = $1 AND id = $2";
-    SPARE = "UPDATE deletions SET purging_since = $2 WHERE id = $1";
+    /// What a purge may have begun with is not spared any more: it may have lost turns.
+    SPARE = "UPDATE deletions SET purging_since = $2 WHERE id = $1 AND purging_since > $3";
+    LAPSE = "UPDATE deletions SET purging_since = $2 WHERE id = $1";
+    /// Back to before whatever clock somebody spares it by.
+    TAKE_UP = "UPDATE deletions SET purging_since = CASE WHEN created_at < purging_since THEN created_at \
+        ELSE purging_since END WHERE id = $1 AND purging_since <= $2";
     SHOW = "UPDATE chats SET deleted_at = NULL, deletion_id = NULL WHERE id = $1 AND deletion_id = $2";
     TURNS_OF_CHAT = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.deletion_id = $1 ORDER BY t.depth DESC, t.ord DESC";
@@ -69,6 +74,9 @@ sql! {
                 SELECT 1 FROM turn_blocks k WHERE k.block_type = 'image' AND k.content LIKE '%' || b.sha256 || '%') \
         LIMIT $2)";
 }
+
+/// What is gone where a chat that was coming in is not spared any more.
+pub const COMING_IN: &str = "the chat that is coming in";
 
 /// A deletion that is to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,27 +128,46 @@ pub async fn hide(
 /// Says from when on what is hidden goes for ever.
 ///
 /// # Errors
-/// `Gone` when it has gone.
-pub async fn spare(tx: &mut Tx, deletion: DeletionId, from: DateTime<Utc>) -> Result<(), StoreError> {
+/// `Gone` ([`COMING_IN`]) when it has gone, or was to go by `now`.
+pub async fn spare(
+    tx: &mut Tx,
+    deletion: DeletionId,
+    (now, from): (DateTime<Utc>, DateTime<Utc>),
+) -> Result<(), StoreError> {
     let spared = in_tx!(tx, |conn| {
-        let query = sqlx::query(SPARE).bind(deletion.uuid()).bind(from);
+        let query = sqlx::query(SPARE).bind(deletion.uuid()).bind(from).bind(now);
         query.execute(conn).await?.rows_affected()
     });
-    if spared == 0 { Err(StoreError::Gone("the chat that is coming in")) } else { Ok(()) }
+    if spared == 0 { Err(StoreError::Gone(COMING_IN)) } else { Ok(()) }
+}
+
+/// What is hidden goes for ever from now on, if it has not gone.
+pub async fn lapse(tx: &mut Tx, deletion: DeletionId, now: DateTime<Utc>) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| sqlx::query(LAPSE).bind(deletion.uuid()).bind(now).execute(conn).await.map(drop))?;
+    Ok(())
 }
 
 /// Shows a chat that is all there.
 ///
 /// # Errors
-/// `Gone` when it has gone.
-pub async fn show(tx: &mut Tx, chat: ChatId, deletion: DeletionId) -> Result<(), StoreError> {
+/// `Gone` ([`COMING_IN`]) when it has gone, or was to go by `now`.
+pub async fn show(tx: &mut Tx, chat: ChatId, deletion: DeletionId, now: DateTime<Utc>) -> Result<(), StoreError> {
+    // It holds the row, so that no purge begins with it any more.
+    spare(tx, deletion, (now, now)).await?;
     let shown = in_tx!(tx, |conn| {
         let query = sqlx::query(SHOW).bind(chat.uuid()).bind(deletion.uuid());
         let shown = query.execute(&mut *conn).await?.rows_affected();
         sqlx::query(DELETE_ROW).bind(deletion.uuid()).execute(&mut *conn).await?;
         shown
     });
-    if shown == 0 { Err(StoreError::Gone("the chat that is coming in")) } else { Ok(()) }
+    if shown == 0 { Err(StoreError::Gone(COMING_IN)) } else { Ok(()) }
+}
+
+/// From here on nobody spares or shows it. False when somebody has just done so.
+pub async fn take_up(tx: &mut Tx, of: Doomed, now: DateTime<Utc>) -> Result<bool, StoreError> {
+    let taken =
+        in_tx!(tx, |conn| sqlx::query(TAKE_UP).bind(of.id.uuid()).bind(now).execute(conn).await?.rows_affected());
+    Ok(taken > 0)
 }
 
 /// Everything that is to go by now.
@@ -175,8 +202,12 @@ pub async fn delete_turns(tx: &mut Tx, of: Doomed, turns: &[Uuid]) -> Result<(),
         let mut query = among(BRANCHES_FROM, "fork_turn_id", turns);
         branches.extend(query.build_query_scalar::<Uuid>().persistent(false).fetch_all(&mut *conn).await?);
         let mut query = among(DELETE_TURNS, "id", turns);
-        // Never one that is not deleted, whatever the list says.
-        query.push(" AND deletion_id IS NOT NULL");
+        // Never one that is not deleted, whatever the list says. Those of a chat that was coming in go with it.
+        query.push(
+            " AND (deletion_id IS NOT NULL OR EXISTS ( \
+            SELECT 1 FROM chats c WHERE c.id = turns.chat_id AND c.deletion_id = ",
+        );
+        query.push_bind(of.id.uuid()).push("))");
         query.build().persistent(false).execute(&mut *conn).await?;
         let mut query = among(DELETE_EXCHANGES, "id", &exchanges);
         query.push(" AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.exchange_id = exchanges.id)");
