@@ -147,3 +147,15 @@ async fn the_pages_of_the_settings_are_there() {
     }
     api.house.close().await;
 }
+
+#[tokio::test]
+async fn keys_that_nobody_typed_are_no_change() {
+    let api = api().await;
+    let (status, to) = api.form("/forms/keys", &[("command", "search"), ("keys", " ")]).await;
+    assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/shortcuts#search"));
+    let (status, page) = api.form("/forms/keys", &[("command", "search"), ("keys", "nonsense")]).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{page}");
+    let (status, to) = api.form("/forms/keys", &[("command", "search"), ("none", "1")]).await;
+    assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/shortcuts?saved=1#search"));
+    api.house.close().await;
+}

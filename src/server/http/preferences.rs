@@ -113,6 +113,11 @@ pub async fn keep_keys(
     } else {
         let name = fields.text("command").unwrap_or_default();
         let command = Command::parse(&name).ok_or_else(|| Invalid::new("command", "no such command"))?;
+        let is_blank = fields.text("keys").is_none_or(|keys| keys.trim().is_empty());
+        if is_blank && !fields.has("none") && !fields.has("usual") {
+            // Nothing was typed: it stays as it is.
+            return Ok(see_other(&format!("/settings/shortcuts#{}", command.name())));
+        }
         let keys = match fields.text("keys") {
             _ if fields.has("none") => None,
             _ if fields.has("usual") && command.usual().is_none() => None,
