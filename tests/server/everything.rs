@@ -6,7 +6,11 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf::domain::limits;
 use turnleaf::server::outbound::scripted::{Answer, Step};
+use turnleaf::server::platform::ids;
 use turnleaf::server::run::purge::purge_doomed;
+use turnleaf::server::service::ServiceError;
+use turnleaf::server::service::imports::Import;
+use turnleaf::server::store::deletions::purge;
 use turnleaf::server::store::drafts::Draft;
 use turnleaf::server::store::{Db, drafts};
 
@@ -110,6 +114,59 @@ async fn everything_goes_for_ever_once_the_word_is_typed() {
         // And it goes on from nothing.
         let (status, _) = api.form("/forms/delete-everything", &[("word", "delete")]).await;
         assert_eq!(status, StatusCode::SEE_OTHER);
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_go_keeps_nothing_else_and_is_said() {
+    for api in apis(|| vec![answer([text("one")]), answer([text("two")])]).await {
+        let started = api.house.send("first").await;
+        api.house.ended(started.assistant_turn.id).await;
+        // A reply that cannot be ended: the place of its ending in the journal is taken.
+        api.house
+            .sql(
+                "UPDATE turns SET status = 'streaming', completed_at = NULL, last_event_seq = last_event_seq - 1 \
+                 WHERE role = 'assistant'",
+            )
+            .await;
+        let started = api.house.send("second").await;
+        api.house.ended(started.assistant_turn.id).await;
+        let (status, page) = api.form("/forms/delete-everything", &[("word", "delete")]).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{page}");
+        let said = "Not everything was deleted: replies keep beginning in what is to be deleted.";
+        assert!(page.contains(said) && !page.contains("Nothing was deleted"), "{page}");
+        assert!(!page.contains("aria-invalid"), "the word is right: {page}");
+        assert_eq!(count(&api, "SELECT COUNT(*) FROM chats").await, 1);
+        assert_eq!(count(&api, "SELECT COUNT(*) FROM deletions").await, 0);
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_imports_and_a_second_press_is_told_of_the_first() {
+    for api in apis(Vec::new).await {
+        let (service, owner) = (&api.house.service, api.house.owner);
+        let sent = tempfile::NamedTempFile::new_in(api.house.dir.path()).unwrap();
+        std::fs::write(sent.path(), b"Dear reader").unwrap();
+        let (file, name) = (sent.path().to_owned(), "private title".to_owned());
+        let import = Import { owner, file, name, format: None, dry_run: false };
+        let id = service.begin_import(import, sent.into_temp_path()).unwrap();
+        while !service.import_job(owner, id).unwrap().is_over {
+            tokio::task::yield_now().await;
+        }
+        // And a chat of which a part came in.
+        let (chat, now) = (api.chat().await.parse().unwrap(), service.supervisor().clock().now());
+        let mut tx = api.house.db.begin().await.unwrap();
+        purge::hide(&mut tx, owner, chat, ids::mint(), (now, now + TimeDelta::minutes(2))).await.unwrap();
+        tx.commit().await.unwrap();
+        assert!(api.page("/settings/data").await.contains("private title"));
+        let (done, again) = tokio::join!(service.delete_everything(owner), service.delete_everything(owner));
+        done.unwrap();
+        assert!(matches!(again, Err(ServiceError::Conflict { code: "deletion_running", .. })), "{again:?}");
+        assert!(!api.page("/settings/data").await.contains("private title"));
+        assert_eq!(left(&api).await, []);
+        api.house.check().await;
         api.house.close().await;
     }
 }

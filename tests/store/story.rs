@@ -736,6 +736,7 @@ async fn all_of_it_is_counted(db: &Db, story: &Story) {
     assert_eq!(everything::documents(db, owner, 100).await.unwrap(), []);
     let mut tx = db.begin().await.unwrap();
     assert_eq!(everything::forget_uploads(&mut tx, owner).await.unwrap(), counts.files);
+    assert_eq!(everything::doom_hidden(&mut tx, owner, now()).await.unwrap(), 0);
     tx.rollback().await.unwrap();
 }
 

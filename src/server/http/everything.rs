@@ -16,19 +16,25 @@ use crate::ui::words::told::told;
 
 /// `GET /settings/data/delete`.
 pub async fn page(State(app): State<App>, viewer: Viewer, asked: Asked) -> Result<Response, Problem> {
-    show(&app, viewer.0, asked, String::new(), None).await
+    show(&app, viewer.0, asked, String::new(), [None, None]).await
 }
 
 /// `POST /forms/delete-everything`.
 pub async fn delete(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
     let typed = fields.text("word").unwrap_or_default();
     if typed.to_lowercase() != words::word().to_lowercase() {
-        return show(&app, viewer.0, asked, typed, Some(words::not_typed())).await;
+        return show(&app, viewer.0, asked, typed, [Some(words::not_typed()), None]).await;
     }
     match app.service().delete_everything(viewer.0).await {
         Ok(()) => Ok(see_other("/settings/data?done=deleted")),
-        Err(ServiceError::Conflict { message, .. }) => {
-            show(&app, viewer.0, asked, typed, Some(told(&message).into_owned())).await
+        Err(ServiceError::Conflict { code, message, .. }) => {
+            let failed = match code {
+                "import_running" => words::nothing_deleted_because(&told(&message)),
+                "deletion_running" => words::being_deleted().to_owned(),
+                "not_deleted" => words::broke_off().to_owned(),
+                _ => words::not_all_deleted(&told(&message)),
+            };
+            show(&app, viewer.0, asked, typed, [None, Some(failed)]).await
         }
         Err(error) => Err(error.into()),
     }
@@ -39,9 +45,9 @@ async fn show(
     viewer: UserId,
     asked: Asked,
     typed: String,
-    wrong: Option<String>,
+    [wrong, failed]: [Option<String>; 2],
 ) -> Result<Response, Problem> {
-    let status = if wrong.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let status = if wrong.is_some() || failed.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let counts = app.service().count_everything(viewer).await?;
-    Ok(asked.answer(app, status, EverythingPage { counts, typed, wrong }.draw()))
+    Ok(asked.answer(app, status, EverythingPage { counts, typed, wrong, failed }.draw()))
 }

@@ -16,6 +16,8 @@ pub struct EverythingPage {
     /// What was typed and is not the word, and what is said of it.
     pub typed: String,
     pub wrong: Option<String>,
+    /// Why not everything is gone, though the word is right.
+    pub failed: Option<String>,
 }
 
 impl EverythingPage {
@@ -33,7 +35,8 @@ impl EverythingPage {
             is_required: true,
             ..TextField::default()
         };
-        let said = self.wrong.as_ref().map(|_| Said::Refused(words::nothing_deleted().to_owned()));
+        let nothing = self.wrong.as_ref().map(|_| words::nothing_deleted().to_owned());
+        let said = nothing.or(self.failed).map(Said::Refused);
         let body = view! {
             <p><a href="/settings/data">{transfer::title()}</a></p>
             <section class="panel" aria-labelledby="goes-title">

@@ -1,5 +1,6 @@
 //! All that a person has here, to be counted and deleted.
 
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::domain::{ChatId, DocumentId, UserId};
@@ -16,6 +17,7 @@ sql! {
     DOCUMENTS = "SELECT id FROM documents WHERE owner_id = $1 AND deleted_at IS NULL \
         ORDER BY updated_at DESC, id DESC LIMIT $2";
     FORGET_UPLOADS = "DELETE FROM uploads WHERE owner_id = $1";
+    DOOM_HIDDEN = "UPDATE deletions SET purging_since = $2 WHERE owner_id = $1 AND purging_since > $2";
 }
 
 /// How much there is, what is in Trash included.
@@ -52,4 +54,11 @@ pub async fn documents(db: &Db, owner: UserId, most: u32) -> Result<Vec<Document
 /// Forgets what an owner brought and under which name. The bytes go when nothing names them any more.
 pub async fn forget_uploads(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(FORGET_UPLOADS).bind(owner.uuid()).execute(conn).await?.rows_affected()))
+}
+
+/// From now on what an owner has that came in only in part goes for ever; nothing spares it any more. Gives how much.
+pub async fn doom_hidden(tx: &mut Tx, owner: UserId, now: DateTime<Utc>) -> Result<u64, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        sqlx::query(DOOM_HIDDEN).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected()
+    }))
 }

@@ -314,6 +314,8 @@ mod tests {
             ("Could not reach A {} b.", "无法连接 A {} b。"),
             ("this model does not take \"low\", it gets \"high\"", "此模型不支持“low”，改用“high”"),
             ("something new", "something new"),
+            ("the form has no such field", "表单中没有此字段"),
+            ("at most 32 references", "最多引用 32 项"),
             ("Could not reach Working.", "无法连接 Working。"),
             ("must be between 0 and 2 for this model", "此模型必须为 0 至 2"),
             ("the image is too large: at most 50 megapixels", "图片太大：最多 50 megapixels"),

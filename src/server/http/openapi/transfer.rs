@@ -32,7 +32,11 @@ pub fn operations() -> Vec<Operation> {
             .query::<ImportQuery>()
             .takes_bytes()
             .gives::<ImportBegun>(202, "It began.")
-            .refuses(409, "`import_running`: another import is not over yet, or its file on its way.")
+            .refuses(
+                409,
+                "`import_running`: another import is not over yet, or its file on its way; \
+                 `deletion_running`: everything is being deleted.",
+            )
             .refuses(422, "`empty_file`: there is nothing in it."),
         operation("get", "/api/imports/{id}", ("Transfer", "show_import"), "Shows how far an import is.")
             .gives::<ImportJob>(200, "The import with what came of it so far."),

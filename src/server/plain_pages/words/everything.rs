@@ -17,6 +17,8 @@ words! {
     button: "Delete everything for ever", "永久删除全部内容";
     deleting: "Deleting…", "正在删除…";
     nothing_deleted: "Nothing was deleted.", "未删除任何内容。";
+    broke_off: "Not everything was deleted. Try again.", "未能全部删除，请重试。";
+    being_deleted: "Everything is being deleted already. Reload this page after a while to see what is left.", "正在删除全部内容，请稍后重新加载此页面查看剩余内容。";
     deleted: "Everything was deleted.", "已删除全部内容。";
 }
 
@@ -28,6 +30,14 @@ pub fn how() -> String {
 pub fn not_typed() -> String {
     let word = word();
     said!("This is not “{word}”.", "输入的内容不是“{word}”。")
+}
+
+pub fn nothing_deleted_because(why: &str) -> String {
+    said!("Nothing was deleted: {why}.", "未删除任何内容：{why}。")
+}
+
+pub fn not_all_deleted(why: &str) -> String {
+    said!("Not everything was deleted: {why}. The rest is gone.", "未能全部删除：{why}。其余内容已删除。")
 }
 
 pub fn chats(count: u64) -> String {

@@ -1,7 +1,8 @@
 //! Imports that somebody began on the page or over the API: they go on by themselves, and can be looked at and stopped.
 //! They are not stored: what came in before the server stopped stays, and the same file taken in again adds the rest.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,15 @@ struct Job {
     seen: ImportJob,
 }
 
+/// What has an owner's place.
+#[derive(Debug, Clone, Copy)]
+enum Taken {
+    /// A file that is on its way.
+    File,
+    /// The deletion of everything.
+    Deletion,
+}
+
 /// The imports of this process.
 #[derive(Clone, Default)]
 pub struct ImportJobs(Arc<All>);
@@ -50,8 +60,8 @@ pub struct ImportJobs(Arc<All>);
 #[derive(Default)]
 struct All {
     jobs: Mutex<VecDeque<Job>>,
-    /// Whose file is on its way.
-    arriving: Mutex<HashSet<UserId>>,
+    /// Whose place is taken, and by what.
+    taken: Mutex<HashMap<UserId, Taken>>,
     /// Where files lie until they are read; where the system has such files if nobody said.
     folder: Option<PathBuf>,
     /// Stops them all.
@@ -83,8 +93,24 @@ impl ImportJobs {
         act(&mut self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn arriving<T>(&self, act: impl FnOnce(&mut HashSet<UserId>) -> T) -> T {
-        act(&mut self.0.arriving.lock().unwrap_or_else(PoisonError::into_inner))
+    fn taken<T>(&self, act: impl FnOnce(&mut HashMap<UserId, Taken>) -> T) -> T {
+        act(&mut self.0.taken.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn place(&self, owner: UserId, of: Taken) -> Result<ImportPlace, ServiceError> {
+        self.taken(|taken| match taken.entry(owner) {
+            Entry::Vacant(free) => {
+                free.insert(of);
+                Ok(())
+            }
+            Entry::Occupied(taken) => Err(match taken.get() {
+                Taken::File => another_runs(),
+                Taken::Deletion => ServiceError::conflict("deletion_running", "everything is being deleted already"),
+            }),
+        })?;
+        // Let go, it gives the owner's place back: it is made of one that was free.
+        let place = ImportPlace { owner, jobs: self.clone() };
+        if self.with(|all| is_running(all, owner)) { Err(another_runs()) } else { Ok(place) }
     }
 
     fn change(&self, id: ImportId, act: impl FnOnce(&mut Job)) {
@@ -114,7 +140,8 @@ impl Scratch {
     }
 }
 
-/// A place for one file that is on its way. Whoever has it has no other one, and no import that runs.
+/// A place for one file that is on its way, or for what keeps any from coming. Whoever has it has no other one, and no
+/// import that runs.
 pub struct ImportPlace {
     owner: UserId,
     jobs: ImportJobs,
@@ -132,7 +159,7 @@ impl ImportPlace {
 
 impl Drop for ImportPlace {
     fn drop(&mut self) {
-        self.jobs.arriving(|owners| owners.remove(&self.owner));
+        self.jobs.taken(|taken| taken.remove(&self.owner));
     }
 }
 
@@ -162,13 +189,20 @@ impl Service {
     /// A place for a file to take in, before any of it is read.
     ///
     /// # Errors
-    /// `import_running` while another import of the owner's is not over, or its file on its way.
+    /// `import_running` while another import of the owner's is not over, or its file on its way; `deletion_running`
+    /// while everything is deleted.
     pub fn import_place(&self, owner: UserId) -> Result<ImportPlace, ServiceError> {
-        let jobs = self.import_jobs_kept().clone();
-        let is_free = jobs.arriving(|owners| owners.insert(owner));
-        // Let go, it gives the owner's place back: it is made of one that was free.
-        let place = is_free.then(|| ImportPlace { owner, jobs: jobs.clone() });
-        place.filter(|_| !jobs.with(|all| is_running(all, owner))).ok_or_else(another_runs)
+        self.import_jobs_kept().place(owner, Taken::File)
+    }
+
+    /// The same, to keep files from coming in while everything is deleted.
+    pub(in crate::server::service) fn deletion_place(&self, owner: UserId) -> Result<ImportPlace, ServiceError> {
+        self.import_jobs_kept().place(owner, Taken::Deletion)
+    }
+
+    /// Forgets this owner's imports that are over, and what was told of their chats.
+    pub(in crate::server::service) fn forget_imports(&self, owner: UserId) {
+        self.import_jobs_kept().with(|jobs| jobs.retain(|job| job.owner != owner || !job.seen.is_over));
     }
 
     /// Begins to take a file in, and gives the name under which that can be looked at. The file is removed at its end.
