@@ -6,7 +6,6 @@ use std::io::Cursor;
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::bounds::DAMAGES;
 use crate::conversation::{Body, Conversation, Ending, Message, Piece};
 use crate::domain::block::Author;
 use crate::domain::{Role, UserId, sample};
@@ -282,19 +281,6 @@ fn lists_in_another_order_come_though_one_of_them_is_damaged() {
         let (some, told) = came(&format!("{}{}", &turned[..at], &turned[at + 1..]));
         assert_eq!(some, but(&["Two"]), "{order:?}");
         assert!(told.len() == 1 && told[0].starts_with("chats 2"), "{told:?}");
-    }
-}
-
-#[test]
-fn where_too_much_is_damaged_it_is_told_that_the_rest_was_not_read() {
-    let whole = whole();
-    for (damages, comes) in [(DAMAGES - 1, true), (DAMAGES, false)] {
-        let damaged = "\n{\"sha256\":},".repeat(damages);
-        let (came, told) = came(&whole.replace("\"blobs\":[", &format!("\"blobs\":[{damaged}")));
-        assert_eq!(came.iter().any(|name| name == "Three"), comes, "{came:?}");
-        assert_eq!(told[..damages].last().unwrap(), &format!("blobs {damages}: what follows is not JSON"));
-        let rest = format!(": it is damaged in {DAMAGES} places: what stands behind the last of them was not read");
-        assert_eq!(told[damages..], if comes { vec![] } else { vec![rest] });
     }
 }
 
