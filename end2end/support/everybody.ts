@@ -37,10 +37,12 @@ export interface Where {
   /** A selector: what opened over a page that was looked at before. */
   within?: string;
   widths?: number[];
+  /** How long axe may take for a look, ms. */
+  patience?: number;
 }
 
 /** Holds what is on screen to all of it. */
-export async function isForEverybody(page: Page, screen: string, { within, widths }: Where = {}): Promise<void> {
+export async function isForEverybody(page: Page, screen: string, { within, widths, patience = 10_000 }: Where = {}): Promise<void> {
   if (!widths) await isNarrowEnough(page, screen);
   for (const width of widths ?? WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
@@ -50,7 +52,7 @@ export async function isForEverybody(page: Page, screen: string, { within, width
       if (within) await expect.soft(page.locator(within).first(), `${screen}, ${width}: is there`).toBeVisible();
       expect.soft(await moving(page), `${screen}, ${width}: what moves for whoever wants it still`).toEqual([]);
       // What lies outside of the window takes the colours of another theme a moment later.
-      await softly.poll(() => violations(page, within), { message: `${screen}, ${width}, ${colorScheme}`, timeout: 10_000 }).toEqual([]);
+      await softly.poll(() => violations(page, within), { message: `${screen}, ${width}, ${colorScheme}`, timeout: patience }).toEqual([]);
     }
   }
 }

@@ -109,10 +109,8 @@ fn more() -> AnyView {
 
 fn editors() -> AnyView {
     let verbs = Verbs::new(String::new(), RwSignal::new(Vec::new()), Callback::new(|_| ()));
-    let editor = |id, role, text: &str| view! { <Editor verbs id role text=text.to_owned()/> };
     view! {
-        {editor(sample::turn_id(1), Role::User, "Where do leaves come from?")}
-        {editor(LEAF, Role::Assistant, "From buds.")}
+        <Editor verbs id=LEAF role=Role::Assistant text="From buds.".to_owned()/>
         {view! {
             <Editor
                 verbs

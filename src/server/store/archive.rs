@@ -16,6 +16,9 @@ use crate::server::store::error::StoreError;
 use crate::server::store::generations::raw;
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, word};
 
+/// When something began and when it ended, as far as it did.
+type Moments = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
+
 sql! {
     CHATS = "SELECT c.id FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL ORDER BY c.created_at, c.id";
     STANDING = "SELECT c.deleted_at, d.purging_since FROM chats c LEFT JOIN deletions d ON d.id = c.deletion_id \
@@ -110,7 +113,7 @@ pub async fn chats(db: &Db, owner: UserId) -> Result<Vec<ChatId>, StoreError> {
 
 /// Whether a chat of this id is here. `None` when it never was, or was deleted for ever.
 pub async fn standing(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<Standing>, StoreError> {
-    let row: Option<(Option<DateTime<Utc>>, Option<DateTime<Utc>>)> = in_tx!(tx, |conn| {
+    let row: Option<Moments> = in_tx!(tx, |conn| {
         sqlx::query_as(STANDING).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
     });
     Ok(row.map(|row| match row {
