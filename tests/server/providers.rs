@@ -26,7 +26,7 @@ const HEADER: &str = "canary-header-0123456789";
 /// A server that lists two models to everybody, and repeats the key that it was shown.
 async fn lists_two() -> FakeProvider {
     let list = format!("{{\"data\": [{{\"id\": \"big\"}}, {{\"id\": \"small\"}}], \"seen\": \"{KEY}\"}}");
-    FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(list.into()), Verb::Fin]]).await
+    FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(list), Verb::Fin]]).await
 }
 
 /// A server that refuses every key, in words that repeat it.
@@ -235,8 +235,8 @@ async fn a_server_that_was_found_is_told_of_until_somebody_wants_to_hear_no_more
 /// A server that lists a model and is overloaded whenever it is asked for a reply.
 async fn overloaded() -> FakeProvider {
     let list = b"{\"data\": [{\"id\": \"big\"}]}".to_vec();
-    let busy = vec![Verb::Status(503), Verb::Bytes(b"{}".to_vec().into()), Verb::Fin];
-    FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(list.into()), Verb::Fin], busy]).await
+    let busy = vec![Verb::Status(503), Verb::Bytes(b"{}".to_vec()), Verb::Fin];
+    FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(list), Verb::Fin], busy]).await
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use crate::server::store::error::StoreError;
 use crate::server::store::generations::raw;
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, word};
 
-/// When something began and when it ended, as far as it did.
+/// When a chat was deleted, and since when it is going for ever.
 type Moments = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 sql! {
