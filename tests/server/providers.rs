@@ -26,7 +26,7 @@ const HEADER: &str = "canary-header-0123456789";
 /// A server that lists two models to everybody, and repeats the key that it was shown.
 async fn lists_two() -> FakeProvider {
     let list = format!("{{\"data\": [{{\"id\": \"big\"}}, {{\"id\": \"small\"}}], \"seen\": \"{KEY}\"}}");
-    FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(list), Verb::Fin]]).await
+    FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(list.into()), Verb::Fin]]).await
 }
 
 /// A server that refuses every key, in words that repeat it.

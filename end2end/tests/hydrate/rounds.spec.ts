@@ -97,6 +97,7 @@ test("many tools between two thoughts are one line of the reasoning", async ({ p
   reply.answer("Done.");
   await expectStatus(latestReply(page), "complete");
   const panel = latestReply(page).locator("details.reasoning");
+  await expect(panel).toHaveJSProperty("open", false);
   await panel.locator("summary").first().click();
   for (const loaded of [false, true]) {
     if (loaded) await page.reload();

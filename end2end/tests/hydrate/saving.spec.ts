@@ -89,7 +89,8 @@ test("models are hidden by their ticks, and what was looked for stays", async ({
   const stays = await stay(page);
   const list = page.locator("#models-box");
   await list.getByRole("checkbox", { name: "m-12" }).uncheck();
-  await expect(status(page)).toHaveText("Saved.");
+  // And that nobody answers at the address, once that is known.
+  await expect(status(page)).toHaveText(/^Saved\./);
   await expect(list.locator("summary")).toContainText("Models (14, 1 hidden)");
   await expect(list.getByRole("checkbox")).toHaveCount(10);
   await stays();

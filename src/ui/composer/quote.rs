@@ -1,20 +1,18 @@
 //! Passages as Markdown quotes in the message box: an earlier turn that `@` names, and what is selected in a reply. Put in as
 //! if they were typed, so that undo takes them out.
 
-use crate::browser::{focus, textarea};
+use crate::browser::textarea;
 
 /// Of a longer passage the beginning is quoted: who answers has it whole.
 const MOST_CHARS: usize = 8_000;
 /// The composer's box.
 const BOX: &str = "#message";
 
-/// Quotes a passage where the caret is, or behind all words where the focus is elsewhere: a selection on the page takes the
-/// caret from the box. False where there is no box, or nothing to quote.
+/// Quotes a passage behind all words: a selection on the page takes the caret from the box, with the focus or without.
+/// False where there is no box, or nothing to quote.
 pub fn quote(passage: &str) -> bool {
     let Some(area) = textarea::find(BOX) else { return false };
-    if !focus::is_within(BOX) {
-        textarea::to_end(&area);
-    }
+    textarea::to_end(&area);
     let quoted = behind(&textarea::before_selection(&area), passage);
     if !quoted.is_empty() {
         textarea::insert(&area, &quoted);
