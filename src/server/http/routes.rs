@@ -8,9 +8,9 @@ use super::health::{self, Readiness};
 use super::router::{HttpConfig, layers};
 use super::{
     attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, chats_page, compare, copies, documents,
-    documents_forms, documents_page, drafts, events, everything, exports, find, forms, gallery, generations, grafts, imports,
-    new_chat, openapi, preferences, providers, reading, search, settings, site_pages, socket, tool_settings, tools,
-    trash, trash_page, tree, tree_pages, turn_pages, turns, uploads, usage, worker,
+    documents_forms, documents_page, drafts, events, everything, exports, find, forms, gallery, generations, grafts,
+    imports, new_chat, openapi, preferences, providers, reading, search, settings, site_pages, socket, tool_settings,
+    tools, trash, trash_page, tree, tree_pages, turn_pages, turns, uploads, usage, worker,
 };
 use crate::server::app::App;
 

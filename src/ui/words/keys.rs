@@ -39,7 +39,10 @@ pub fn does(command: Command) -> &'static str {
         Command::Branch => word("On a reply: branch from it", "在回复上：从这里建立分支"),
         Command::Copy => word("On a message: copy it", "在消息上：复制"),
         Command::Reasoning => word("On a reply: open or close its reasoning", "在回复上：展开或收起思考过程"),
-        Command::Quote => word("Quote what is selected in a reply or a document, or the focused message", "引用在回复或文档中选中的内容，或当前消息"),
+        Command::Quote => word(
+            "Quote what is selected in a reply or a document, or the focused message",
+            "引用在回复或文档中选中的内容，或当前消息",
+        ),
     }
 }
 
