@@ -2,7 +2,7 @@
 // UX-05, UX-09 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, messageBox, open, replies, TEST_MODEL, textOf } from "../../support/chat.ts";
+import { begin, expectStatus, hydrated, latestReply, messageBox, open, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 import { expectOtherFirst, Gate, heightOf, inPage, scrollTo, seen, settled, turn } from "../../support/reader.ts";
