@@ -18,7 +18,7 @@ test("offline is said, what is written is kept, and goes to the server when the 
   await expect(note).toBeVisible();
   // Pictures of what is drawn only now are there too.
   await latestReply(page).getByRole("button", { name: "More" }).click();
-  const picture = latestReply(page).locator(".menu-row use").first();
+  const picture = latestReply(page).locator(".menu:popover-open .menu-row use").first();
   await expect(picture).toBeVisible();
   expect(await picture.evaluate((use: SVGUseElement) => use.getBBox().width)).toBeGreaterThan(0);
   await page.keyboard.press("Escape");

@@ -18,7 +18,7 @@ pub const BUDGET: u64 = 400_000;
 /// (docs/decisions.md).
 pub const CEILING: u64 = 400_000;
 /// The same for all parts together.
-pub const PARTS_CEILING: u64 = 380_000;
+pub const PARTS_CEILING: u64 = 420_000;
 /// The sheet that only the plain pages load: no part of what the application weighs.
 pub const PLAIN_SHEET: &str = "plain.css";
 /// What compression makes smaller.
