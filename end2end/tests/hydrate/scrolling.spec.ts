@@ -147,7 +147,7 @@ test("S6 what is sent stands under the header with room for its reply", async ({
   await expect(asked).toContainText("A second question");
   const place = async () => {
     await settled(page);
-    const header = await page.locator("main header").first().evaluate((element) => element.getBoundingClientRect().bottom);
+    const header = await page.locator("#main header").first().evaluate((element) => element.getBoundingClientRect().bottom);
     return (await asked.boundingBox())!.y - header;
   };
   await expect.poll(place).toBeGreaterThanOrEqual(0);
@@ -250,7 +250,7 @@ test("S12 a link to a turn puts it under the header and focuses its heading", as
   await hydrated(page);
   await expect(heading(turn(page, first))).toBeFocused();
   const place = async () => {
-    const header = await page.locator("main header").first().evaluate((element) => element.getBoundingClientRect().bottom);
+    const header = await page.locator("#main header").first().evaluate((element) => element.getBoundingClientRect().bottom);
     return (await turn(page, first).boundingBox())!.y - header;
   };
   await expect.poll(place).toBeGreaterThanOrEqual(0);
@@ -280,7 +280,7 @@ test("S14 selected text and open menus pause following", async ({ page, model })
   // Once nothing is selected any more, it goes on.
   await page.evaluate(() => getSelection()?.removeAllRanges());
   await expectFollowed(page, reply, 61);
-  await page.locator("main header button[popovertarget]").last().click();
+  await page.locator("#main header button[popovertarget]").last().click();
   await expect(page.locator(":popover-open")).toBeVisible();
   await expectLeftAlone(page, reply, 81);
   await page.keyboard.press("Escape");
