@@ -24,8 +24,9 @@ export const IS_REFRESH = process.env.TURNLEAF_PICTURES === "refresh";
 /** Set by `cargo xtask gallery`: pictures are made for the docs. */
 export const IS_FOR_DOCS = process.env.TURNLEAF_PICTURES === "docs";
 
-/** What is set over a page: the font, and one width for what differs from run to run. */
+/** What is set over a page: the font, one width for what differs from run to run, and no colour on its way to another. */
 const STILL = `
+*, ::before, ::after { transition: none !important; }
 @font-face { font-family: Boxes; src: url(data:font/ttf;base64,${boxFont().toString("base64")}); }
 *, ::before, ::after { font-family: Boxes !important; }
 time, .timer, .countdown, .meta-part { display: inline-block; inline-size: 4em; block-size: 1em; overflow: hidden; background: currentColor; }

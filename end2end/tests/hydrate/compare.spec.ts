@@ -1,7 +1,7 @@
 // A path is asked again with another model while the chat is looked at, and both are compared: with the keyboard alone,
 // and with nothing in the way of anybody.
-import { violations } from "../../support/axe.ts";
 import { TEST_MODEL, begin, expectStatus, hydrated, latestReply, replies, send, textOf } from "../../support/chat.ts";
+import { isForEverybody } from "../../support/everybody.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("a path is asked again, grows in the open chat, and is compared with the old one", async ({ page, context, model }) => {
@@ -45,15 +45,7 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   await expect(first.getByRole("heading", { name: "The same message on both sides" })).toBeVisible();
   await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("green");
   await expect(first.getByRole("group", { name: "Right" }).locator("ins")).toContainText("woody");
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of [390, 820, 1440]) {
-      await page.setViewportSize({ width, height: 900 });
-      expect.soft(await violations(page), `${colorScheme}, ${width}`).toEqual([]);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      expect.soft(overflow, `sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
-    }
-  }
+  await isForEverybody(page, "a comparison");
   await page.getByRole("link", { name: "Swap sides" }).click();
   await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("woody");
   await first.getByRole("link", { name: /Open in the chat ?: exchange 1, right side/ }).click();

@@ -5,13 +5,13 @@ import { inPage, turn } from "../../support/reader.ts";
 test("older and newer turns are links, and all of the chat is reached", async ({ page, turnleaf }) => {
   const long = await turnleaf.grow(200);
   await page.goto(`/c/${long.chat}`);
-  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(150));
+  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(170));
   await page.getByRole("button", { name: "Load older messages" }).click();
   // The turn that was the first is the last now, and still there to go on from.
-  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(101, 151));
-  await expect(turn(page, long.turns[150]!)).toBeInViewport();
+  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(141, 171));
+  await expect(turn(page, long.turns[170]!)).toBeInViewport();
   await page.getByRole("button", { name: "Load newer messages" }).click();
-  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(151));
+  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(171));
   await page.goto(`/c/${long.chat}?at=${long.turns[0]}`);
   await expect.poll(async () => (await inPage(page))[0]).toBe(long.turns[0]);
   await expect(page.getByRole("button", { name: "Load older messages" })).not.toBeAttached();
