@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
+use serde_json::value::to_raw_value;
 use turnleaf::domain::*;
 use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Root};
 use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
@@ -63,7 +64,7 @@ async fn call(db: &Db, turn: TurnId, call: Call) {
         api: "openai_chat".into(),
         model_requested: requested.into(),
         request_body: Vec::new(),
-        request_manifest: json!([]),
+        request_manifest: to_raw_value(&json!([])).unwrap(),
         raw_kind: RawKind::None,
         started_at: at(call.at),
     };
@@ -152,7 +153,7 @@ async fn what_was_spent_adds_up_by_everything_it_is_told_apart_by() {
             api: "openai_chat".into(),
             model_requested: "gpt".into(),
             request_body: Vec::new(),
-            request_manifest: json!([]),
+            request_manifest: to_raw_value(&json!([])).unwrap(),
             raw_kind: RawKind::None,
             started_at: at("2026-11-15T00:00:00Z"),
         };

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::branch::{ContextPolicy, Frozen, Lock};
@@ -300,7 +301,7 @@ async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn 
         api: "openai_chat".into(),
         model_requested: "scripted".into(),
         request_body: b"{ \"model\":\"scripted\" }".to_vec(),
-        request_manifest: json!([{"turn_id": story.question.id, "mode": "raw"}]),
+        request_manifest: to_raw_value(&json!([{"turn_id": story.question.id, "mode": "raw"}])).unwrap(),
         raw_kind: RawKind::SseEvents,
         started_at: now(),
     };
@@ -493,7 +494,7 @@ async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
         api: "openai_chat".into(),
         model_requested: "scripted".into(),
         request_body: Vec::new(),
-        request_manifest: json!([]),
+        request_manifest: to_raw_value(&json!([])).unwrap(),
         raw_kind: RawKind::SseEvents,
         started_at: now(),
     };

@@ -10,16 +10,16 @@ test.describe("without a provider", () => {
   test.use({ configured: false });
   test("the first run, and nothing", async ({ page, turnleaf, watch }, info) => {
     watch.expect(/404/);
-    await lookAround(page, turnleaf.url, "first-run", "/", info, () => hydrated(page));
-    await lookAround(page, turnleaf.url, "missing", "/nothing-here", info, () => hydrated(page));
+    await lookAround(page, turnleaf.url, "first-run", "/", info);
+    await lookAround(page, turnleaf.url, "missing", "/nothing-here", info);
   });
 });
 
 test("a chat and its tree", async ({ page, turnleaf }, info) => {
   const { chat } = await turnleaf.grow(6);
-  await lookAround(page, turnleaf.url, "home", "/", info, () => hydrated(page));
-  await lookAround(page, turnleaf.url, "chat", `/c/${chat}`, info, () => hydrated(page));
-  await lookAround(page, turnleaf.url, "tree", `/c/${chat}/tree`, info, () => hydrated(page));
+  await lookAround(page, turnleaf.url, "home", "/", info);
+  await lookAround(page, turnleaf.url, "chat", `/c/${chat}`, info);
+  await lookAround(page, turnleaf.url, "tree", `/c/${chat}/tree`, info);
 });
 
 test("the palette", async ({ page, turnleaf }, info) => {
@@ -39,10 +39,10 @@ test("a reply that is being written, and one that broke", async ({ page, turnlea
   await expect(textOf(latestReply(page))).toHaveText(/Half an answer/);
   await page.waitForURL(/\/c\//);
   const chat = new URL(page.url()).pathname;
-  await lookAround(page, turnleaf.url, "chat-answering", chat, info, () => hydrated(page));
+  await lookAround(page, turnleaf.url, "chat-answering", chat, info);
   reply.drop();
   await expectStatus(latestReply(page), "error");
-  await lookAround(page, turnleaf.url, "chat-failed", chat, info, () => hydrated(page));
+  await lookAround(page, turnleaf.url, "chat-failed", chat, info);
 });
 
 test("the pages of a chat", async ({ page, turnleaf }, info) => {
@@ -81,7 +81,7 @@ test("what opens over a chat", async ({ page, turnleaf, model }, info) => {
     await deed();
     await page.locator(shows).first().waitFor();
   };
-  await lookAround(page, turnleaf.url, "chat-going-on", `${at}?from=${reply}`, info, () => hydrated(page));
+  await lookAround(page, turnleaf.url, "chat-going-on", `${at}?from=${reply}`, info);
   await lookAround(page, turnleaf.url, "chat-dialog", at, info, opened(() => page.locator(".chat-title button").click(), "dialog[open]"));
   const more = `#turn-${reply}-menu`;
   await lookAround(page, turnleaf.url, "chat-menu", at, info, opened(() => page.locator(`${more}-button`).click(), `${more} .menu-row`));
@@ -107,7 +107,7 @@ test.describe("with tools", () => {
     await page.keyboard.press("Enter");
     (await model.next()).ask([wire("delete"), "a note"]);
     await expect(question(page)).toBeVisible();
-    await lookAround(page, turnleaf.url, "chat-asking", `/c/${chat}`, info, () => hydrated(page));
+    await lookAround(page, turnleaf.url, "chat-asking", `/c/${chat}`, info);
   });
 });
 

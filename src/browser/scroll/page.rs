@@ -199,8 +199,8 @@ fn resized() {
     let Some(now) = metrics() else { return };
     room::keep();
     with(|watch| watch.reader.resized(now));
-    report();
     ease();
+    report();
 }
 
 /// Moves towards the bottom, a step a frame, while the page follows.
@@ -221,10 +221,9 @@ fn step() {
         watch.is_easing = next.is_some();
         next
     });
-    if let Some(Some(top)) = next {
-        go(top);
-        request_animation_frame(step);
-    }
+    let Some(Some(top)) = next else { return report() };
+    go(top);
+    request_animation_frame(step);
 }
 
 /// Scrolls by the page's own will, at once.
@@ -257,7 +256,8 @@ pub(super) fn report() {
         let view = metrics().map_or(0.0, |now| now.view);
         let place = Place {
             is_following: watch.reader.is_following(),
-            is_far: watch.reader.is_far(),
+            // Who is being taken there needs no way there: much that comes at once would make the button flash.
+            is_far: watch.reader.is_far() && !watch.is_easing,
             is_near_start: list.as_ref().is_some_and(|list| list.top() > -LIST_NEAR),
             is_near_end: list.is_some_and(|list| list.bottom() < view + LIST_NEAR),
         };

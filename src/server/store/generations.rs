@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -71,7 +72,7 @@ pub enum RawKind {
 }
 
 /// A provider call that is about to be made.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct NewGeneration {
     pub id: GenerationId,
     pub turn_id: TurnId,
@@ -83,8 +84,9 @@ pub struct NewGeneration {
     pub model_requested: String,
     /// The body exactly as it is sent; no headers, so no key.
     pub request_body: Vec<u8>,
-    /// Which turns went into it and how, and which parameters did not ([`crate::domain::context::RequestManifest`]).
-    pub request_manifest: Value,
+    /// Which turns went into it and how, and which parameters did not ([`crate::domain::context::RequestManifest`]); as text,
+    /// because of a long path it is as large as the path.
+    pub request_manifest: Box<RawValue>,
     pub raw_kind: RawKind,
     pub started_at: DateTime<Utc>,
 }

@@ -4,6 +4,7 @@
 
 pub mod markdown;
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -19,6 +20,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep_until};
 
@@ -39,6 +41,12 @@ struct Plan {
     /// A second; 0 is no pace.
     rate: f64,
     is_markdown: bool,
+}
+
+/// The name of the model that is asked. The rest, of a long chat megabytes, is not taken apart: that would be measured too.
+fn model(body: &[u8]) -> Option<String> {
+    let body: HashMap<&str, &RawValue> = serde_json::from_slice(body).ok()?;
+    serde_json::from_str(body.get("model")?.get()).ok()
 }
 
 fn plan(model: &str) -> Plan {
@@ -72,8 +80,7 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Infallible
         let list = r#"{"object":"list","data":[{"id":"mock-200-50","object":"model"}]}"#;
         return Ok(Response::new(Either::Left(Full::from(list))));
     }
-    let model = serde_json::from_slice::<Value>(&body).ok().and_then(|v| Some(v["model"].as_str()?.to_owned()));
-    let model = model.unwrap_or_default();
+    let model = model(&body).unwrap_or_default();
     let (sender, channel) = Channel::new(16);
     tokio::spawn(async move { write(sender, &model).await });
     let mut response = Response::new(Either::Right(channel));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt;
+use serde_json::value::to_raw_value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::attempts::Tried;
@@ -93,7 +94,7 @@ impl Run<'_> {
             api: self.provider.api().to_owned(),
             model_requested: self.job.lock.model.clone(),
             request_body: body.to_vec(),
-            request_manifest: serde_json::to_value(manifest).unwrap_or_default(),
+            request_manifest: to_raw_value(manifest).unwrap_or_default(),
             raw_kind: if self.supervisor.stores_raw() { RawKind::SseEvents } else { RawKind::None },
             started_at: now,
         };
