@@ -85,8 +85,8 @@ async function leave(info: TestInfo, name: string, files: Record<string, Buffer>
   }
 }
 
-/** Looks at a page in every width, both themes and both languages, with its script. `ready` waits for what comes later than
- *  that, and opens what is to be seen in any language; what only some widths have is looked at there. */
+/** Looks at a page in every width, both themes and both languages, with the script that it has. `ready` waits for what
+ *  comes later than that, and opens what is to be seen in any language; what only some widths have is looked at there. */
 export async function lookAround(
   page: Page, origin: string, name: string, address: string, info: TestInfo, ready?: () => Promise<void>, widths = WIDTHS,
 ): Promise<void> {
@@ -94,7 +94,8 @@ export async function lookAround(
     await page.context().addCookies([{ name: "turnleaf_language", value: language, url: origin }]);
     await page.setViewportSize({ width: widths.at(-1) ?? 1440, height: HEIGHT });
     await page.goto(address);
-    await hydrated(page);
+    // Few pages do without a script.
+    if ((await page.locator("script[type=module]").count()) > 0) await hydrated(page);
     await ready?.();
     await setInBoxes(page);
     for (const width of widths) {
