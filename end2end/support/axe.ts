@@ -23,7 +23,11 @@ export async function violations(page: Page, within?: string): Promise<string[]>
 /** Two frames, so that what was asked for has begun, and the end of whatever ends by itself. */
 async function settled(): Promise<void> {
   await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-  const ends = (animation: Animation) => Number.isFinite(animation.effect?.getComputedTiming().endTime ?? 0);
+  // What has not begun, or goes on for longer, is part of the page as it is.
+  const ends = (animation: Animation) => {
+    const timing = animation.effect?.getComputedTiming();
+    return timing !== undefined && timing.progress !== null && Number(timing.endTime) <= 2_000;
+  };
   const under = document.getAnimations().filter((animation) => animation.playState === "running" && ends(animation));
   // One that was called off has no end to wait for.
   await Promise.allSettled(under.map((animation) => animation.finished));
