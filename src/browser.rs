@@ -34,3 +34,4 @@ pub mod transfer;
 pub mod tree;
 pub mod uploading;
 pub mod viewer;
+pub mod waking;

@@ -26,7 +26,7 @@ pub async fn hydrate() {
     console_error_panic_hook::set_once();
     speak_as_the_page();
     if ui::app::fetch_for(&browser::history::path()).await.is_ok() {
-        leptos::mount::hydrate_body(ui::app::App);
+        browser::waking::wake(ui::app::App).await;
         browser::document::mark_hydrated();
     } else {
         browser::document::set_root_attribute("data-basic", "");

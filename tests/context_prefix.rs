@@ -80,7 +80,7 @@ fn reply(provider: &dyn Provider, raw: &[u8], number: u64) -> HistoryTurn {
     HistoryTurn {
         turn_id: turn.id,
         role: Role::Assistant,
-        blocks: turn.blocks,
+        blocks: turn.blocks.into(),
         raw: vec![Bytes::copy_from_slice(raw)],
         leaves_out_reasoning: false,
         attached: Default::default(),
@@ -92,7 +92,7 @@ fn question(number: usize) -> HistoryTurn {
     HistoryTurn {
         turn_id: turn.id,
         role: Role::User,
-        blocks: turn.blocks,
+        blocks: turn.blocks.into(),
         raw: Vec::new(),
         leaves_out_reasoning: false,
         attached: Default::default(),

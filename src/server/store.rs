@@ -69,6 +69,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),
+        ("generations/requests", generations::requests::STATEMENTS),
         ("grafts", grafts::STATEMENTS),
         ("providers", providers::STATEMENTS),
         ("requests", requests::STATEMENTS),

@@ -58,7 +58,7 @@ async fn attach(house: &House, message: &Turn, bytes: &[u8], mime: &str, alt: &s
 
 /// What is stored of every request, as text.
 async fn stored(house: &House) -> Vec<String> {
-    const BODIES: &str = "SELECT request_body FROM generations ORDER BY started_at, step";
+    const BODIES: &str = "SELECT q.body FROM generation_requests q JOIN generations g ON g.id = q.generation_id ORDER BY g.started_at, g.step";
     let bodies: Vec<Vec<u8>> = match &house.db {
         Db::Sqlite { writer, .. } => sqlx::query_scalar(BODIES).fetch_all(writer).await.unwrap(),
         Db::Postgres { writer, .. } => sqlx::query_scalar(BODIES).fetch_all(writer).await.unwrap(),

@@ -13,7 +13,7 @@ use turnleaf::domain::{Author, Content, FailureKind, Turn, TurnStatus, limits};
 use turnleaf::server::outbound::provider::Provider;
 use turnleaf::server::platform::endpoint::Api;
 use turnleaf::server::service::chats::NewChat;
-use turnleaf::server::store::generations::{self, Generation};
+use turnleaf::server::store::generations::{self, Generation, requests};
 
 use crate::chats::{complete, plain};
 use crate::talk::{At, Talk};
@@ -84,7 +84,7 @@ async fn made(talk: &Talk, turn: &Turn) -> Vec<Generation> {
 /// What was asked in each request of a turn.
 async fn bodies(talk: &Talk, made: &[Generation]) -> Vec<Value> {
     let body = async |made: &Generation| {
-        let body = generations::request(&talk.house.db, talk.house.owner, made.id).await.unwrap();
+        let body = requests::find(&talk.house.db, talk.house.owner, made.id).await.unwrap();
         serde_json::from_slice(&body.unwrap()).unwrap()
     };
     join_all(made.iter().map(body)).await

@@ -35,7 +35,7 @@ async fn rows(house: &House) -> Vec<String> {
     for sql in [
         "SELECT CAST(content AS TEXT) FROM turn_blocks",
         "SELECT CAST(event AS TEXT) FROM turn_events",
-        "SELECT CAST(request_manifest AS TEXT) FROM generations",
+        "SELECT CAST(manifest AS TEXT) FROM generation_requests",
     ] {
         let rows: Vec<String> = match &house.db {
             Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_all(writer).await.unwrap(),
@@ -45,10 +45,10 @@ async fn rows(house: &House) -> Vec<String> {
     }
     let bodies: Vec<Vec<u8>> = match &house.db {
         Db::Sqlite { writer, .. } => {
-            sqlx::query_scalar("SELECT request_body FROM generations").fetch_all(writer).await.unwrap()
+            sqlx::query_scalar("SELECT body FROM generation_requests").fetch_all(writer).await.unwrap()
         }
         Db::Postgres { writer, .. } => {
-            sqlx::query_scalar("SELECT request_body FROM generations").fetch_all(writer).await.unwrap()
+            sqlx::query_scalar("SELECT body FROM generation_requests").fetch_all(writer).await.unwrap()
         }
     };
     all.extend(bodies.into_iter().map(|body| String::from_utf8(body).unwrap()));

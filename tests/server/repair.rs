@@ -14,7 +14,7 @@ use turnleaf::server::platform::endpoint::{Api, Endpoint};
 use turnleaf::server::run::{Cursor, Followed};
 use turnleaf::server::service::turns::{StartTurn, Started};
 use turnleaf::server::store::branches;
-use turnleaf::server::store::generations::{self, GenerationStatus};
+use turnleaf::server::store::generations::{self, GenerationStatus, requests};
 
 use crate::house::{House, answer, delta, finish, message, text, thinking};
 use futures::StreamExt;
@@ -142,7 +142,7 @@ async fn a_refused_signature_is_left_out_once_said_and_not_sent_again() {
     assert_eq!(statuses, [(0, GenerationStatus::Error), (1, GenerationStatus::Complete)]);
     assert_eq!(made[0].error.as_ref().unwrap().detail.as_deref(), Some(SIGNATURE));
     for (generation, sent) in made.iter().zip(&log.requests()[1..]) {
-        let stored = generations::request(&house.db, house.owner, generation.id).await.unwrap().unwrap();
+        let stored = requests::find(&house.db, house.owner, generation.id).await.unwrap().unwrap();
         assert_eq!(stored, sent.as_ref());
     }
     let repairs = |at: usize| {

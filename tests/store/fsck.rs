@@ -107,18 +107,23 @@ const PLANTED: &[(&str, &str, &str)] = &[
         "generations",
         "UPDATE generations SET raw_sha256 = (SELECT raw_sha256 FROM generations WHERE step = 1) WHERE step = 0",
     ),
-    ("storage", "generations", "UPDATE generations SET raw_response = request_body WHERE step = 0"),
+    (
+        "storage",
+        "generations",
+        "UPDATE generations SET raw_response = (SELECT body FROM generation_requests q WHERE q.generation_id = generations.id) WHERE step = 0",
+    ),
     ("storage", "generations", "UPDATE generations SET raw_bytes = raw_bytes - 1 WHERE step = 0"),
+    ("I9", "generations", "DELETE FROM generation_requests"),
     (
         "I9",
         "generation_chunks",
-        "INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, request_body FROM generations WHERE step = 0",
+        "INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, (SELECT body FROM generation_requests q WHERE q.generation_id = generations.id) FROM generations WHERE step = 0",
     ),
     (
         "I9",
         "generation_chunks",
         "UPDATE generations SET raw_response = NULL, raw_sha256 = NULL, raw_bytes = NULL; \
-         INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 3, request_body FROM generations",
+         INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 3, (SELECT body FROM generation_requests q WHERE q.generation_id = generations.id) FROM generations",
     ),
     ("I10", "turns", "UPDATE turns SET content_text = 'another text' WHERE id = $first"),
     ("I11", "turns", "UPDATE turns SET input_tokens = 99 WHERE id = $reply"),

@@ -7,7 +7,9 @@ use crate::databases::{fresh, noon};
 use turnleaf::domain::*;
 use turnleaf::server::run::paths::Paths;
 use turnleaf::server::store::fsck::{self, While};
-use turnleaf::server::store::{Db, StoreError, chat_sources, turn_blocks, turns};
+use turnleaf::server::store::generations::raw::{self, Chunk};
+use turnleaf::server::store::generations::{NewGeneration, RawKind};
+use turnleaf::server::store::{Db, StoreError, chat_sources, generations, turn_blocks, turns};
 
 async fn bush(db: &Db, length: usize, hangs_on: impl Fn(usize) -> Option<usize>) -> Bush {
     bush::bush(db, Lock::new("demo", "scripted"), length, hangs_on).await
@@ -195,15 +197,30 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
         let bush = bush(db, 90, |at| at.checked_sub(1)).await;
         let paths = Paths::default();
         let leaf = |at: usize| bush.turns[at].id;
-        let read = async |at: usize| {
-            let path = paths.read(db, bush.owner, leaf(at)).await.unwrap();
-            path.iter().map(|turn| (**turn).clone()).collect::<Vec<Turn>>()
+        let asked = async |owner: UserId, at: usize, wants: fn(&Turn) -> bool| {
+            let begun = paths.begin(db, owner, leaf(at)).await.unwrap();
+            let (path, responses) = paths.finish(db, owner, begun, wants).await.unwrap();
+            (path.iter().map(|turn| (**turn).clone()).collect::<Vec<Turn>>(), responses)
         };
+        let read = async |at: usize| asked(bush.owner, at, |_| true).await.0;
         let stored = async |at: usize| turns::path(db, bush.owner, leaf(at), 1_000).await.unwrap().0;
         for at in [60, 70, 89, 65, 10] {
             assert_eq!(read(at).await, stored(at).await, "to {at}");
         }
-        assert_eq!(paths.read(db, id(), leaf(89)).await.unwrap(), [], "a stranger's");
+        let (path, responses) = asked(id(), 89, |_| true).await;
+        assert!(path.is_empty() && responses.is_empty(), "a stranger's");
+        assert_eq!(asked(id(), 10, |_| true).await.0, [], "a stranger's short one");
+
+        // Responses come with the path, whether it is known or read.
+        answered(db, leaf(20)).await;
+        for (what, paths) in [("read", &Paths::default()), ("known", &paths)] {
+            for (wants, count) in [((|turn| turn.depth == 20) as fn(&Turn) -> bool, 1), (|turn| turn.depth != 20, 0)] {
+                let begun = paths.begin(db, bush.owner, leaf(89)).await.unwrap();
+                let (_, responses) = paths.finish(db, bush.owner, begun, wants).await.unwrap();
+                assert_eq!(responses.len(), count, "{what}");
+                assert!(responses.values().flatten().all(|step| step.bytes == b"data: {}"), "{what}");
+            }
+        }
 
         // What nothing here does to a turn that has ended shows that it was kept.
         run(db, "UPDATE turn_blocks SET content = REPLACE(content, '20.0', 'other')").await;
@@ -224,4 +241,25 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
         run(db, "UPDATE turns SET last_event_seq = last_event_seq + 1 WHERE depth = 20").await;
         assert_eq!(read(89).await, stored(89).await, "an event more");
     }
+}
+
+/// Stores a call of this turn, and what came of it.
+async fn answered(db: &Db, turn: TurnId) {
+    let id: GenerationId = self::id();
+    let new = NewGeneration {
+        id,
+        turn_id: turn,
+        step: 0,
+        provider: "p".into(),
+        api: "openai_chat".into(),
+        model_requested: "m".into(),
+        request_body: Default::default(),
+        request_manifest: serde_json::value::to_raw_value("none").unwrap(),
+        raw_kind: RawKind::SseEvents,
+        started_at: noon(),
+    };
+    let mut tx = db.begin().await.unwrap();
+    generations::insert(&mut tx, &new).await.unwrap();
+    raw::append_chunks(&mut tx, &[Chunk { generation_id: id, offset: 0, bytes: b"data: {}" }]).await.unwrap();
+    tx.commit().await.unwrap();
 }

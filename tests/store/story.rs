@@ -300,7 +300,7 @@ async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn 
         provider: "demo".into(),
         api: "openai_chat".into(),
         model_requested: "scripted".into(),
-        request_body: b"{ \"model\":\"scripted\" }".to_vec(),
+        request_body: b"{ \"model\":\"scripted\" }"[..].into(),
         request_manifest: to_raw_value(&json!([{"turn_id": story.question.id, "mode": "raw"}])).unwrap(),
         raw_kind: RawKind::SseEvents,
         started_at: now(),
@@ -309,7 +309,10 @@ async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn 
     generations::insert(&mut tx, &new).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(generations::running(db, live.id).await.unwrap().len(), 1);
-    assert_eq!(generations::request(db, story.owner, generation).await.unwrap(), Some(new.request_body.clone()));
+    assert_eq!(
+        generations::requests::find(db, story.owner, generation).await.unwrap(),
+        Some(new.request_body.to_vec())
+    );
 
     let of = |block: Block| Block { generation_id: Some(generation), ..block };
     let think = of(block(&live, 0, Author::Assistant, BlockState::Open, Content::thinking("")));
@@ -493,7 +496,7 @@ async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
         provider: "demo".into(),
         api: "openai_chat".into(),
         model_requested: "scripted".into(),
-        request_body: Vec::new(),
+        request_body: Default::default(),
         request_manifest: to_raw_value(&json!([])).unwrap(),
         raw_kind: RawKind::SseEvents,
         started_at: now(),
@@ -720,7 +723,7 @@ async fn a_path_is_copied(db: &Db, story: &Story) {
     assert_eq!(raw_of(new[1]).await, raw_of(story.reply.id).await);
     let generation = generations::list(db, owner, new[1]).await.unwrap().remove(0);
     assert_eq!((generation.usage, generation.cost_micros), (Usage::default(), None));
-    assert_eq!(generations::request(db, owner, generation.id).await.unwrap(), Some(Vec::new()));
+    assert_eq!(generations::requests::find(db, owner, generation.id).await.unwrap(), Some(Vec::new()));
     let mut tx = db.begin().await.unwrap();
     assert_eq!(chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap(), Some(3));
     tx.rollback().await.unwrap();

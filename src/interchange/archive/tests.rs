@@ -6,6 +6,7 @@ use std::io::Cursor;
 use std::ops::ControlFlow;
 
 use super::*;
+use crate::bounds;
 use crate::conversation::{Body, Conversation, Ending, Message, Piece};
 use crate::domain::block::Author;
 use crate::domain::{Role, UserId, sample};
@@ -294,5 +295,24 @@ fn an_archive_that_is_damaged_everywhere_ends() {
                 let _ = heard(format!("{}{sign}{}", &whole[..at], &whole[at..]).into_bytes());
             }
         }
+    }
+}
+
+#[test]
+fn what_stands_behind_too_many_damages_is_not_read_and_that_is_told() {
+    for damages in [bounds::DAMAGES - 1, bounds::DAMAGES] {
+        let mut writer = Writer::begin(Vec::new(), &Head::now(sample::time(0))).unwrap();
+        for number in 0..=damages {
+            let sha256 = format!("{number:064}");
+            writer.blob(&ArchivedBlob { sha256, mime: "image/png".into(), name: None, bytes: Bytes(vec![0]) }).unwrap();
+        }
+        let text = String::from_utf8(writer.end().unwrap()).unwrap();
+        // Each but the first has a sign too many before it.
+        let text = text.replace(",\n{\"sha256\"", ",\n}{\"sha256\"");
+        let (some, told) = came(&text);
+        assert_eq!(some, ["0"]);
+        assert_eq!(told.iter().filter(|one| one.starts_with("blobs ")).count(), damages);
+        let is_cut = told.last().unwrap().contains("damaged in 100 places");
+        assert_eq!((is_cut, told.len()), (damages == bounds::DAMAGES, damages + usize::from(is_cut)), "{told:?}");
     }
 }

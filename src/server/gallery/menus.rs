@@ -1,14 +1,20 @@
-//! What opens above a page, standing in it: the column of chats with its menus, and the dialogs that ask for a title or a
-//! model and list the keys.
+//! What opens above a page, standing in it: the column of chats with its menus, those of the message box, and the dialogs
+//! that ask for a title or a model and list the keys.
 
 use leptos::prelude::*;
 use serde_json::json;
 
+use super::composers::named;
 use super::lists::chat;
 use super::{board, words};
+use crate::domain::attachment::Attachment;
 use crate::domain::provider::Model;
-use crate::domain::{Lock, sample};
+use crate::domain::{Lock, Role, sample};
 use crate::ui::chats::{chat_path, provide_chats};
+use crate::ui::composer::attach_button::DropShade;
+use crate::ui::composer::mention::fitting::Earlier;
+use crate::ui::composer::mention::list::{self, MentionOption};
+use crate::ui::composer::mention::{commands, menu};
 use crate::ui::erased::view;
 use crate::ui::kit::{Dialog, FailedDeed, Failure};
 use crate::ui::model_picker::ModelPicker;
@@ -19,6 +25,7 @@ use crate::ui::palette::hits::{Found, Kind, recent};
 use crate::ui::sidebar::chat_list::{ChatMenu, LoadFailed, OlderButton, provide_chosen};
 use crate::ui::sidebar::{DrawerFoot, HideButton, NewChatLink, rename_dialog};
 use crate::ui::transcript::{Verbs, model_choice};
+use crate::ui::words::{attaching, commands as said};
 use crate::ui::{shortcuts, words as app_words};
 
 /// The page.
@@ -27,6 +34,8 @@ pub fn draw() -> AnyView {
         {board(words::column(), column())}
         {board(words::menu(), menus())}
         {board(words::palette(), palettes())}
+        {board(words::signs(), signs())}
+        {board(words::dragged(), dragged())}
         {board(words::dialog(), dialogs())}
     }
 }
@@ -101,6 +110,48 @@ fn palettes() -> AnyView {
         }
     };
     drawn.into_iter().map(one).collect_view().into_any()
+}
+
+/// The menu behind `/`, and that behind `@`: with documents and turns, with lines of a document, with nothing, and while it looks.
+fn signs() -> AnyView {
+    let documents = || -> Vec<Attachment> {
+        [
+            "How leaves grow.md",
+            "Field notes about leaves, with a title that is longer than a row should ever be",
+            "中文标题：树与叶",
+        ]
+        .map(|title| named(title, None))
+        .into()
+    };
+    let turns = vec![
+        Earlier { role: Role::User, text: "Why do leaves fall?".into() },
+        Earlier { role: Role::Assistant, text: "Because the tree keeps its water for the winter.".into() },
+    ];
+    let lines = documents().into_iter().take(1).collect();
+    let drawn = [
+        ("mention-commands", said::commands(), Some(commands::rows()), said::leaves()),
+        ("mention-found", attaching::to_mention(), Some(menu::rows(documents(), None, turns)), attaching::how_lines()),
+        (
+            "mention-lines",
+            attaching::to_mention(),
+            Some(menu::rows(lines, Some((12, 30)), Vec::new())),
+            attaching::how_lines(),
+        ),
+        ("mention-none", attaching::to_mention(), Some(Vec::new()), attaching::nothing_to_mention()),
+        ("mention-slow", attaching::to_mention(), None, attaching::looking()),
+    ];
+    let one = |(id, name, options, hint): (&'static str, &'static str, Option<Vec<MentionOption>>, &'static str)| {
+        let list = list::draw(id, name, options, RwSignal::new(0), Callback::new(|_| ()), Signal::stored(hint.into()));
+        view! { <div class="mention-menu">{list}</div> }
+    };
+    drawn.into_iter().map(one).collect_view().into_any()
+}
+
+fn dragged() -> AnyView {
+    view! {
+        <DropShade what=attaching::drop_here()/>
+        <DropShade what=attaching::drop_on_edit()/>
+    }
 }
 
 fn dialogs() -> AnyView {

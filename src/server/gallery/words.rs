@@ -53,6 +53,8 @@ words! {
     failed: "A page that failed", "失败的页面";
     column: "Column of chats", "对话栏";
     tree: "Tree map", "树状图";
+    signs: "Behind / and @ in the message box", "输入框中的 / 与 @";
+    dragged: "Files over the page", "拖到页面上的文件";
 }
 
 /// What a page of the gallery is called.

@@ -27,7 +27,7 @@ impl HistoryTurn {
         }
         let mut texts: Vec<String> = Vec::new();
         let mut is_growing = false;
-        for block in &self.blocks {
+        for block in self.blocks.iter() {
             match &block.content {
                 Content::Text { text, is_error: false } => match texts.last_mut().filter(|_| is_growing) {
                     Some(said) => said.push_str(text),
@@ -59,7 +59,7 @@ impl HistoryTurn {
     /// not among the attachments is told by its words.
     pub fn user_parts(&self) -> Vec<UserPart<'_>> {
         let mut parts: Vec<UserPart<'_>> = Vec::new();
-        for block in &self.blocks {
+        for block in self.blocks.iter() {
             let text = match (self.attached.get(&block.id), &block.content) {
                 (Some(Shown::Image(image)), _) => {
                     parts.push(UserPart::Image(image));

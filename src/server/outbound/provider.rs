@@ -7,11 +7,12 @@ use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
 pub use super::attached::{Attached, Shown, ShownImage};
+pub use super::blocks::Blocks;
 use crate::domain::branch::ContextPolicy;
 use crate::domain::notice::Notice;
 use crate::domain::repair::{KeptResponse, Repair};
 use crate::domain::tool::{OfferedTool, ToolSpec};
-use crate::domain::{Block, Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
+use crate::domain::{Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
 use crate::server::outbound::pictures::SaidImage;
 
 /// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.
@@ -141,7 +142,7 @@ impl ChatRequest {
 pub struct HistoryTurn {
     pub turn_id: TurnId,
     pub role: Role,
-    pub blocks: Vec<Block>,
+    pub blocks: Blocks,
     /// The response bodies of its generations, in step order, when the turn is sent as the model wrote it. The last one
     /// may have been cut off: the bytes say so, and only what the API takes of it is sent (providers.md 2.6). Empty
     /// means canonical: plain text. Tool results come from `blocks` in both cases.

@@ -3,13 +3,14 @@
 //! waits for (G11). Nothing here is told to anybody: what is kept is used only where the database has just said that this
 //! owner has it.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 
 use crate::domain::{Block, Content, Turn, TurnId, UserId, limits};
+use crate::server::store::generations::raw::{self, RawStep};
 use crate::server::store::turns::extent::{Extent, extent};
 use crate::server::store::{Db, StoreError, chat_sources, turns};
 
@@ -18,6 +19,15 @@ const NEWEST: u32 = 32;
 
 /// A path from its root on, of turns that have ended.
 type Path = Vec<Arc<Turn>>;
+/// Responses as they came, by their turns.
+pub type Responses = HashMap<TurnId, Vec<RawStep>>;
+
+/// A path of which the newest turns were read.
+pub struct Begun {
+    leaf: TurnId,
+    newest: Vec<Turn>,
+    has_older: bool,
+}
 
 /// A path that was sent.
 struct Known {
@@ -32,30 +42,67 @@ struct Known {
 pub struct Paths(Mutex<VecDeque<Known>>);
 
 impl Paths {
-    /// The path of this owner that ends at `leaf`, from its root on. Empty when the owner has no such turn.
+    /// Reads the newest turns of the path of this owner that ends at `leaf`; none when the owner has no such turn.
     ///
     /// # Errors
     /// As [`turns::path`].
-    pub async fn read(&self, db: &Db, owner: UserId, leaf: TurnId) -> Result<Path, StoreError> {
+    pub async fn begin(&self, db: &Db, owner: UserId, leaf: TurnId) -> Result<Begun, StoreError> {
         let (newest, has_older) = turns::path(db, owner, leaf, NEWEST).await?;
+        Ok(Begun { leaf, newest, has_older })
+    }
+
+    /// The whole path, from its root on, with the responses of those turns whose responses are wanted.
+    ///
+    /// # Errors
+    /// As [`turns::path`].
+    pub async fn finish(
+        &self,
+        db: &Db,
+        owner: UserId,
+        begun: Begun,
+        wants: impl Fn(&Turn) -> bool,
+    ) -> Result<(Path, Responses), StoreError> {
+        let Begun { leaf, newest, has_older } = begun;
+        let newest: Path = newest.into_iter().map(Arc::new).collect();
+        let wanted =
+            |path: &Path| -> Vec<TurnId> { path.iter().filter(|turn| wants(turn)).map(|turn| turn.id).collect() };
         let Some(first) = newest.first().filter(|_| has_older).cloned() else {
-            return Ok(newest.into_iter().map(Arc::new).collect());
+            let responses = raw::of_turns(db, &wanted(&newest)).await?;
+            return Ok((newest, responses));
         };
         let source = chat_sources::find(db, owner, first.chat_id).await?;
         let imported_at = source.map(|source| source.imported_at);
         let known = self.known(&first, imported_at).unwrap_or_default();
-        let is_same = !known.is_empty() && extent(db, owner, leaf, 0, first.depth - 1).await? == extent_of(&known);
-        let path: Path = if is_same {
-            known.into_iter().chain(newest.into_iter().map(Arc::new)).collect()
+        let (is_known, extent_of_known) = (!known.is_empty(), extent_of(&known));
+        let likely: Path = known.into_iter().chain(newest).collect();
+        // Most often it is still the same, so nothing of it waits for the answer.
+        let (now, responses) = tokio::try_join!(
+            async {
+                match is_known {
+                    true => extent(db, owner, leaf, 0, first.depth - 1).await.map(Some),
+                    false => Ok(None),
+                }
+            },
+            async {
+                match is_known {
+                    true => raw::of_turns(db, &wanted(&likely)).await,
+                    false => Ok(Responses::new()),
+                }
+            }
+        )?;
+        let (path, responses) = if now == Some(extent_of_known) {
+            (likely, responses)
         } else {
             let (path, _) = turns::path(db, owner, leaf, limits::TURNS_PER_CHAT as u32).await?;
-            path.into_iter().map(Arc::new).collect()
+            let path: Path = path.into_iter().map(Arc::new).collect();
+            let responses = raw::of_turns(db, &wanted(&path)).await?;
+            (path, responses)
         };
         if path.iter().all(|turn| turn.status.is_terminal()) {
             let weight = path.iter().map(|turn| weight(turn)).sum();
             self.keep(Known { path: path.clone(), imported_at, weight });
         }
-        Ok(path)
+        Ok((path, responses))
     }
 
     /// What is known of the path before this turn: of a tree, that is one.

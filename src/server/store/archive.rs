@@ -13,7 +13,7 @@ use crate::interchange::archive::{ArchivedGeneration, Bytes};
 use crate::interchange::grow::onward::{Here, Place};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::generations::raw;
+use crate::server::store::generations::{raw, requests};
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, word};
 
 /// When a chat was deleted, and since when it is going for ever.
@@ -36,18 +36,19 @@ sql! {
     HEADS = "SELECT b.id, b.name, b.provider, b.model, b.head_turn_id FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND b.deleted_at IS NULL";
     GENERATIONS = "SELECT g.id, g.turn_id, g.step, g.provider, g.api, g.model_requested, g.model_returned, \
-        g.request_body, g.request_manifest, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, \
+        q.body, q.manifest, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, \
         g.output_tokens, g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, \
         g.price_version, g.error, g.first_token_at, g.started_at, g.ended_at \
-        FROM generations g JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
+        FROM generations g JOIN generation_requests q ON q.generation_id = g.id \
+        JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.turn_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY g.step";
     /// A call that comes in was not made here: nobody pays it again.
-    INSERT = "INSERT INTO generations (id, turn_id, step, provider, api, model_requested, model_returned, request_body, \
-        request_manifest, raw_kind, raw_complete, raw_response, raw_sha256, raw_bytes, status, stop_reason, \
+    INSERT = "INSERT INTO generations (id, turn_id, step, provider, api, model_requested, model_returned, \
+        raw_kind, raw_complete, raw_response, raw_sha256, raw_bytes, status, stop_reason, \
         input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micros, cost_basis, \
         price_version, error, first_token_at, started_at, ended_at, is_copy) \
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
-        $23, $24, $25, $26, $27, $28, $29)";
+        $23, $24, $25, $26, $27)";
     COUNT_ON = "UPDATE chats SET next_ord = $2 WHERE id = $1";
     BLOBS = "SELECT DISTINCT r.sha256 FROM block_blobs r JOIN turn_blocks b ON b.id = r.block_id \
         JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id \
@@ -88,8 +89,8 @@ struct Row {
     api: Option<String>,
     model_requested: String,
     model_returned: Option<String>,
-    request_body: Vec<u8>,
-    request_manifest: Json<serde_json::Value>,
+    body: Vec<u8>,
+    manifest: Json<serde_json::Value>,
     raw_kind: String,
     raw_complete: bool,
     status: String,
@@ -205,8 +206,8 @@ pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Arc
             api: row.api,
             model_requested: row.model_requested,
             model_returned: row.model_returned,
-            request: Bytes(row.request_body),
-            request_manifest: row.request_manifest.0,
+            request: Bytes(row.body),
+            request_manifest: row.manifest.0,
             raw_kind: row.raw_kind,
             raw_complete: row.raw_complete,
             raw: None,
@@ -247,8 +248,6 @@ pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(
             .bind(of.api.as_deref())
             .bind(of.model_requested.as_str())
             .bind(of.model_returned.as_deref())
-            .bind(of.request.0.as_slice())
-            .bind(Json(&of.request_manifest))
             .bind(of.raw_kind.as_str())
             .bind(of.raw_complete)
             .bind(bytes)
@@ -272,7 +271,7 @@ pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(
             .execute(conn)
             .await?;
     });
-    Ok(())
+    requests::insert(tx, of.id, &of.request.0, &of.request_manifest).await
 }
 
 /// Says which place the next turn of a chat gets.

@@ -42,12 +42,14 @@ const FROM_TURNS: &str = ", m.ord, m.ord - 1, m.branch_id, m.exchange_id, m.prev
     t.started_at, t.completed_at FROM m JOIN turns t ON t.id = m.old_id";
 const OF_GENERATIONS: &str = "WITH m (old_id, new_id, turn_id) AS (";
 const COPY_GENERATIONS: &str = ") INSERT INTO generations (id, turn_id, step, provider, model_requested, \
-    model_returned, request_body, request_manifest, raw_response, raw_sha256, raw_bytes, raw_kind, raw_complete, api, \
+    model_returned, raw_response, raw_sha256, raw_bytes, raw_kind, raw_complete, api, \
     status, stop_reason, error, first_token_at, started_at, ended_at, is_copy) \
-    SELECT m.new_id, m.turn_id, g.step, g.provider, g.model_requested, g.model_returned, ";
+    SELECT m.new_id, m.turn_id, g.step, g.provider, g.model_requested, g.model_returned";
 const FROM_GENERATIONS: &str = ", g.raw_response, g.raw_sha256, g.raw_bytes, g.raw_kind, \
     g.raw_complete, g.api, g.status, g.stop_reason, g.error, g.first_token_at, g.started_at, g.ended_at, ";
 const END_GENERATIONS: &str = " FROM m JOIN generations g ON g.id = m.old_id";
+/// Of a copy nobody asks what was sent: the requests are those of the other chat.
+const COPY_REQUESTS: &str = ") INSERT INTO generation_requests (generation_id, body, manifest) SELECT m.new_id, ";
 const OF_BLOCKS: &str = "WITH m (old_id, new_id, turn_id, parent_id, generation_id, chat_seq, old_for, new_for) AS (";
 const COPY_BLOCKS: &str = ") INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, \
     content, parent_block_id, generation_id, metadata, created_at, updated_at) \
@@ -219,9 +221,15 @@ pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &Copies) -> Result<(), Stor
             query.push_values(some, |mut row, (old, new, turn)| {
                 row.push_bind(old.uuid()).push_bind(new.uuid()).push_bind(turn.uuid());
             });
-            query.push(COPY_GENERATIONS).push_bind(Vec::<u8>::new()).push(", ");
+            query.push(COPY_GENERATIONS).push(FROM_GENERATIONS).push_bind(true).push(END_GENERATIONS);
+            query.build().execute(&mut *conn).await?;
+            let mut query = QueryBuilder::new(OF_NAMES);
+            query.push_values(some, |mut row, (old, new, _)| {
+                row.push_bind(old.uuid()).push_bind(new.uuid());
+            });
+            query.push(COPY_REQUESTS).push_bind(Vec::<u8>::new()).push(", ");
             query.push_bind(sqlx::types::Json(serde_json::json!({ "turns": [], "not_sent": [] })));
-            query.push(FROM_GENERATIONS).push_bind(true).push(END_GENERATIONS).build().execute(&mut *conn).await?;
+            query.push(" FROM m").build().execute(&mut *conn).await?;
         }
         for some in fixed_chunks(&copies.blocks) {
             let mut query = QueryBuilder::new(OF_BLOCKS);

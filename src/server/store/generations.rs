@@ -1,6 +1,6 @@
-//! Generations: single calls of a provider, with the request exactly as it was sent. The response's bytes are in
-//! [`raw`].
+//! Generations: single calls of a provider. What was sent is in [`requests`], and the response's bytes are in [`raw`].
 
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -14,28 +14,28 @@ use crate::server::store::error::StoreError;
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, word};
 
 pub mod raw;
+pub mod requests;
 
 macro_rules! generation_columns {
     () => {
-        "g.id, g.turn_id, g.step, g.provider, g.model_requested, g.model_returned, g.request_manifest, g.raw_sha256, \
+        "g.id, g.turn_id, g.step, g.provider, g.model_requested, g.model_returned, q.manifest, g.raw_sha256, \
          g.raw_bytes, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, g.output_tokens, \
          g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, g.price_version, g.error, g.first_token_at, \
          g.started_at, g.ended_at"
     };
 }
 
-/// Generations in chats of this owner ($1).
+/// Generations with their requests, in chats of this owner ($1).
 macro_rules! of_owner {
     () => {
-        " FROM generations g JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
-         WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL"
+        " FROM generations g JOIN generation_requests q ON q.generation_id = g.id JOIN turns t ON t.id = g.turn_id \
+         JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL"
     };
 }
 
 sql! {
-    INSERT = "INSERT INTO generations (id, turn_id, step, provider, model_requested, request_body, request_manifest, \
-        raw_kind, raw_complete, api, status, started_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'running', $11)";
+    INSERT = "INSERT INTO generations (id, turn_id, step, provider, model_requested, raw_kind, raw_complete, api, \
+        status, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9)";
     FINISH = "UPDATE generations SET status = $2, raw_complete = $3, model_returned = $4, stop_reason = $5, \
         input_tokens = $6, output_tokens = $7, cache_read_tokens = $8, cache_write_tokens = $9, \
         reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13, cost_micros = $14, \
@@ -44,9 +44,8 @@ sql! {
     IDS = concat!("SELECT g.id ", of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
     LIST = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
     FIND = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.id = $2");
-    REQUEST = concat!("SELECT g.request_body", of_owner!(), " AND g.id = $2");
     RUNNING = concat!("SELECT ", generation_columns!(), " FROM generations g \
-        WHERE g.turn_id = $1 AND g.status = 'running' ORDER BY g.step");
+        JOIN generation_requests q ON q.generation_id = g.id WHERE g.turn_id = $1 AND g.status = 'running' ORDER BY g.step");
 }
 
 /// How far a generation is.
@@ -83,7 +82,7 @@ pub struct NewGeneration {
     pub api: String,
     pub model_requested: String,
     /// The body exactly as it is sent; no headers, so no key.
-    pub request_body: Vec<u8>,
+    pub request_body: Bytes,
     /// Which turns went into it and how, and which parameters did not ([`crate::domain::context::RequestManifest`]); as text,
     /// because of a long path it is as large as the path.
     pub request_manifest: Box<RawValue>,
@@ -147,7 +146,7 @@ struct GenerationRow {
     provider: String,
     model_requested: String,
     model_returned: Option<String>,
-    request_manifest: Json<Value>,
+    manifest: Json<Value>,
     raw_sha256: Option<Vec<u8>>,
     raw_bytes: Option<i64>,
     raw_kind: String,
@@ -175,7 +174,7 @@ impl GenerationRow {
             provider: self.provider,
             model_requested: self.model_requested,
             model_returned: self.model_returned,
-            request_manifest: with_parts(self.request_manifest.0),
+            request_manifest: with_parts(self.manifest.0),
             raw_sha256: self.raw_sha256,
             raw_bytes: self.raw_bytes.map(place),
             raw_kind: parse_word(self.raw_kind, TABLE, "raw_kind", self.id)?,
@@ -214,8 +213,6 @@ pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> 
             .bind(i64::from(new.step))
             .bind(new.provider.as_str())
             .bind(new.model_requested.as_str())
-            .bind(new.request_body.as_slice())
-            .bind(Json(&new.request_manifest))
             .bind(word(new.raw_kind))
             .bind(false)
             .bind(new.api.as_str())
@@ -223,7 +220,7 @@ pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> 
             .execute(conn)
             .await?;
     });
-    Ok(())
+    requests::insert(tx, new.id, &new.request_body, &new.request_manifest).await
 }
 
 /// Ends a generation and packs its raw bytes if they are few; the others are left for [`raw::pack`], so that a large
@@ -280,13 +277,6 @@ pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Op
     let row: Option<GenerationRow> =
         on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await? });
     row.map(GenerationRow::into_generation).transpose()
-}
-
-/// The request exactly as it was sent.
-pub async fn request(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Vec<u8>>, StoreError> {
-    Ok(on!(db, |pool| {
-        sqlx::query_scalar(REQUEST).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?
-    }))
 }
 
 /// The generations of a turn that are not over: what the sweep at the start has to end.

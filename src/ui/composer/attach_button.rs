@@ -118,10 +118,17 @@ pub fn DropTarget() -> impl IntoView {
     });
     live(move || {
         is_over.get().then(|| {
-            let target = if edited().is_some() { words::drop_on_edit() } else { words::drop_here() };
-            view! {
-                <div class="drop-target no-print"><p><Icon name="attach"/>{target}</p></div>
-            }
+            let what = if edited().is_some() { words::drop_on_edit() } else { words::drop_here() };
+            view! { <DropShade what/> }
         })
     })
+}
+
+/// What lies over the page while files are dragged over it.
+#[component]
+pub fn DropShade(
+    /// What letting go of them does.
+    what: &'static str,
+) -> impl IntoView {
+    view! { <div class="drop-target no-print"><p><Icon name="attach"/>{what}</p></div> }
 }

@@ -3,9 +3,10 @@
 //! the box points into; the focus stays in the box (APG: combobox with a listbox). Their code is fetched with the first of
 //! these signs.
 
-mod commands;
-mod fitting;
-mod menu;
+pub mod commands;
+pub mod fitting;
+pub mod list;
+pub mod menu;
 mod turns;
 
 use leptos::prelude::*;

@@ -57,7 +57,7 @@ mod tests {
         HistoryTurn {
             turn_id: TurnId::from_uuid(Uuid::nil()),
             role,
-            blocks: if role == Role::User { said.blocks } else { Vec::new() },
+            blocks: if role == Role::User { said.blocks } else { Vec::new() }.into(),
             raw: raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect(),
             leaves_out_reasoning: false,
             attached: Default::default(),

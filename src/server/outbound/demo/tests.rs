@@ -12,10 +12,10 @@ use crate::server::outbound::provider::{HistoryTurn, Item, Outcome};
 /// Runs a script as a run would, with its tools, until it calls none; gives the types of its blocks and its text.
 async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, String, Outcome) {
     let demo = Demo::new(0.0);
-    let turn = |role, blocks, raw| HistoryTurn {
+    let turn = |role, blocks: Vec<Block>, raw| HistoryTurn {
         turn_id: TurnId::from_uuid(Uuid::nil()),
         role,
-        blocks,
+        blocks: blocks.into(),
         raw,
         leaves_out_reasoning: false,
         attached: Default::default(),

@@ -34,7 +34,7 @@ mod tests {
         let turn = |role, raw: &[&'static str]| HistoryTurn {
             turn_id: TurnId::from_uuid(Uuid::nil()),
             role,
-            blocks: Vec::new(),
+            blocks: Vec::new().into(),
             raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes())).collect(),
             leaves_out_reasoning: false,
             attached: Default::default(),

@@ -31,7 +31,7 @@ pub fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
     HistoryTurn {
         turn_id: TurnId::from_uuid(Uuid::nil()),
         role,
-        blocks,
+        blocks: blocks.into(),
         raw,
         leaves_out_reasoning: false,
         attached: Default::default(),

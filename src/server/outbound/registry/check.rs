@@ -191,7 +191,7 @@ fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
     let turn = HistoryTurn {
         turn_id: ids::mint::<TurnId>(),
         role: Role::User,
-        blocks: vec![block],
+        blocks: vec![block].into(),
         raw: Vec::new(),
         leaves_out_reasoning: false,
         attached: Default::default(),

@@ -18,7 +18,7 @@ use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
 use crate::domain::tool::{Called, OfferedTool};
 use crate::domain::{Author, Block, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
 use crate::server::outbound::provider::{Attached, ChatRequest, HistoryTurn};
-use crate::server::store::generations::raw::{self, RawStep};
+use crate::server::store::generations::raw::RawStep;
 use crate::server::store::{StoreError, branches};
 
 /// The path before this turn, as it is sent.
@@ -159,11 +159,10 @@ impl Run<'_> {
         if steps > 0 {
             let words = Content::text(steps_told(&blocks[..of_steps]));
             let said = blocks.first().map(|block| Block { content: words, ..block.clone() });
-            let blocks = said.into_iter().collect();
             turns.push(HistoryTurn {
                 turn_id,
                 role: Role::User,
-                blocks,
+                blocks: said.into_iter().collect(),
                 raw: Vec::new(),
                 leaves_out_reasoning: false,
                 attached: Attached::default(),
@@ -173,7 +172,7 @@ impl Run<'_> {
             turns.push(HistoryTurn {
                 turn_id,
                 role: Role::Assistant,
-                blocks: blocks[of_steps..].to_vec(),
+                blocks: blocks[of_steps..].to_vec().into(),
                 raw: self.steps_raw[steps..].to_vec(),
                 leaves_out_reasoning: self
                     .repair
@@ -190,23 +189,23 @@ impl Run<'_> {
         let branch_id = self.job.turn.branch_id;
         // None of them waits for another: a person waits for all of them.
         let owner = self.job.owner;
-        let path = async {
+        let paths = self.supervisor.paths();
+        let begun = async {
             match self.job.turn.prev_turn_id {
-                Some(leaf) => self.supervisor.paths().read(db, owner, leaf).await,
-                None => Ok(Vec::new()),
+                Some(leaf) => paths.begin(db, owner, leaf).await.map(Some),
+                None => Ok(None),
             }
         };
-        let (own, path, branches) =
-            tokio::try_join!(branches::of_run(db, branch_id), path, branches::of_path(db, owner, branch_id))?;
+        let (own, begun, branches) =
+            tokio::try_join!(branches::of_run(db, branch_id), begun, branches::of_path(db, owner, branch_id))?;
         let (frozen, state) = own.unwrap_or_default();
         let policy = branches.get(&branch_id).map(|branch| branch.policy);
         let lock_of = |turn: &Turn| branches.get(&turn.branch_id).map(|branch| &branch.lock);
-        let replies: Vec<TurnId> = path
-            .iter()
-            .filter(|turn| turn.role == Role::Assistant && lock_of(turn) == Some(&self.job.lock))
-            .map(|turn| turn.id)
-            .collect();
-        let mut steps = raw::of_turns(db, &replies).await?;
+        let is_own = |turn: &Turn| turn.role == Role::Assistant && lock_of(turn) == Some(&self.job.lock);
+        let (path, mut steps) = match begun {
+            Some(begun) => paths.finish(db, owner, begun, is_own).await?,
+            None => Default::default(),
+        };
         let mut raws: HashMap<TurnId, (Raw, Vec<Bytes>)> = HashMap::new();
         for turn in &path {
             if let Some(steps) = steps.remove(&turn.id) {
@@ -247,10 +246,10 @@ impl Run<'_> {
                 HistoryTurn {
                     turn_id: turn.id,
                     role: turn.role,
-                    blocks: turn.blocks.clone(),
                     raw: raw.map(|(_, steps)| steps).unwrap_or_default(),
                     leaves_out_reasoning: is_refused(at),
                     attached: attached.remove(&turn.id).unwrap_or_default(),
+                    blocks: turn.into(),
                 }
             })
             .collect();

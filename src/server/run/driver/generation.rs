@@ -93,7 +93,7 @@ impl Run<'_> {
             provider: self.job.lock.provider.clone(),
             api: self.provider.api().to_owned(),
             model_requested: self.job.lock.model.clone(),
-            request_body: body.to_vec(),
+            request_body: body.clone(),
             request_manifest: to_raw_value(manifest).unwrap_or_default(),
             raw_kind: if self.supervisor.stores_raw() { RawKind::SseEvents } else { RawKind::None },
             started_at: now,

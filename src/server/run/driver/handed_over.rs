@@ -18,9 +18,9 @@ pub(super) fn hand_in(history: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
         let calls: Vec<BlockId> = reply.as_ref().map(|reply| calls_of(reply)).unwrap_or_default();
         let is_called = |block: &Block| block.parent_block_id.is_some_and(|call| calls.contains(&call));
         let (results, said): (Vec<Block>, Vec<Block>) =
-            turn.blocks.into_iter().partition(|block| is_result(block) && is_called(block));
+            turn.blocks.iter().cloned().partition(|block| is_result(block) && is_called(block));
         if let Some(reply) = reply {
-            reply.blocks.extend(results);
+            reply.blocks = reply.blocks.iter().cloned().chain(results).collect();
         }
         turn.blocks = said.into_iter().map(in_words).collect();
         if !turn.blocks.is_empty() {
@@ -60,7 +60,7 @@ mod tests {
         HistoryTurn {
             turn_id: turn.id,
             role: turn.role,
-            blocks: turn.blocks.clone(),
+            blocks: turn.blocks.clone().into(),
             raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes())).collect(),
             leaves_out_reasoning: false,
             attached: Default::default(),

@@ -22,6 +22,9 @@ rules! {
         "SELECT DISTINCT e.turn_id FROM turn_events e LEFT JOIN turns t ON t.id = e.turn_id WHERE t.id IS NULL";
     TURN_OF_GENERATION: "I11", "generations", "its turn is missing",
         "SELECT g.id FROM generations g LEFT JOIN turns t ON t.id = g.turn_id WHERE t.id IS NULL";
+    REQUEST_OF_GENERATION: "I9", "generations", "what was sent is missing",
+        "SELECT g.id FROM generations g LEFT JOIN generation_requests q ON q.generation_id = g.id \
+         WHERE q.generation_id IS NULL";
     OWNER_OF_EXCHANGE: "R15", "exchanges", "its owner is not its chat's",
         "SELECT e.id FROM exchanges e LEFT JOIN chats c ON c.id = e.chat_id \
          WHERE c.id IS NULL OR c.owner_id <> e.owner_id";

@@ -3,12 +3,12 @@
 
 use leptos::prelude::*;
 
+use super::list::{self, Beside, MentionOption};
 use super::{LIST, command_at_end, text_before};
 use crate::browser::letters::lower;
 use crate::browser::{focus, textarea};
 use crate::ui::composer::state::ComposerState;
-use crate::ui::erased::{effect, live, on_change, view};
-use crate::ui::kit::Icon;
+use crate::ui::erased::{effect, live, on_change};
 use crate::ui::words::commands as words;
 
 /// What the menu offers.
@@ -71,6 +71,11 @@ impl Command {
             Self::NewChat => ("new", "plus", words::new_chat()),
             Self::Clear => ("clear", "close", words::clear()),
         }
+    }
+
+    fn shown(self) -> MentionOption {
+        let (slash, icon, (_, name)) = self.row();
+        MentionOption { icon, name: name.to_owned(), beside: Some(Beside::Typed(slash)) }
     }
 
     /// Whether what is typed is a part of what it is called.
@@ -142,31 +147,23 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
             }
         },
     );
+    let choose = Callback::new(move |at| mention.chosen.set(Some(at)));
     live(move || {
-        let options = options.get()?;
-        let row = move |(at, command): (usize, Command)| {
-            let (slash, icon, (_, name)) = command.row();
-            view! {
-                <li
-                    id=format!("{LIST}-{at}")
-                    class="menu-row"
-                    role="option"
-                    aria-selected=move || (mention.active.get() == at).to_string()
-                    on:click=move |_| mention.chosen.set(Some(at))
-                >
-                    <Icon name=icon/>
-                    <span class="chip-text">{name}</span>
-                    <span class="slash" aria-hidden="true">"/"{slash}</span>
-                </li>
-            }
-        };
-        Some(view! {
-            <ul id=LIST role="listbox" aria-label=words::commands()>
-                {options.into_iter().enumerate().map(row).collect_view()}
-            </ul>
-            <p id="mention-hint" class="hint">{words::leaves()}</p>
-        })
+        let rows = options.get()?.into_iter().map(Command::shown).collect();
+        Some(list::draw(
+            LIST,
+            words::commands(),
+            Some(rows),
+            mention.active,
+            choose,
+            Signal::stored(words::leaves().into()),
+        ))
     })
+}
+
+/// How all commands of a chat stand in the list.
+pub fn rows() -> Vec<MentionOption> {
+    fitting("", Around { is_chat: true, is_locked: true }).into_iter().map(Command::shown).collect()
 }
 
 /// Takes the word out of the text, or with it all of the text, and does what was chosen. Undo brings the text back.

@@ -15,7 +15,7 @@ pub(super) const TURNS_SHOWN: usize = 4;
 const FIRST_WORDS: usize = 60;
 
 /// The first and the last line, from 1.
-pub(super) type Lines = (u64, u64);
+pub type Lines = (u64, u64);
 
 /// What there is to choose from, and which lines of it are meant.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,7 +33,7 @@ impl Options {
 
 /// A turn of the path: who said it, and its words.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Earlier {
+pub struct Earlier {
     pub role: Role,
     pub text: String,
 }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::fitting::{Earlier, Lines, Options, fitting, newest_first, said_by, with_lines};
+use super::list::{self, Beside, MentionOption};
 use super::turns::Turns;
 use super::{LIST, text_before, word_at_end};
 use crate::browser::{api_request, textarea};
@@ -13,8 +14,7 @@ use crate::domain::{Content, limits, percent};
 use crate::ui::composer::attaching::{document_in, lines_in};
 use crate::ui::composer::quote::behind;
 use crate::ui::composer::state::ComposerState;
-use crate::ui::erased::{effect, live, on_change, view};
-use crate::ui::kit::Icon;
+use crate::ui::erased::{effect, live, on_change};
 use crate::ui::words::attaching as words;
 use crate::ui::words::told::told_of_field;
 use crate::ui::words::verbs;
@@ -213,49 +213,20 @@ impl Menu {
             Some(options) if options.documents.is_empty() => words::turn_is_quoted(),
             Some(_) => words::how_lines(),
         };
-        let list = options.map(|Options { documents, lines, turns }| {
-            let behind = documents.len();
-            let turn = move |(at, turn): (usize, Earlier)| {
-                let at = at + behind;
-                view! {
-                    <li
-                        id=format!("{LIST}-{at}")
-                        class="menu-row"
-                        role="option"
-                        aria-selected=move || (mention.active.get() == at).to_string()
-                        on:click=move |_| mention.chosen.set(Some(at))
-                    >
-                        <Icon name="chat"/>
-                        <bdi class="chip-text">{said_by(&turn)}</bdi>
-                    </li>
-                }
-            };
-            let row = move |(at, option): (usize, Attachment)| {
-                view! {
-                    <li
-                        id=format!("{LIST}-{at}")
-                        class="menu-row"
-                        role="option"
-                        aria-selected=move || (mention.active.get() == at).to_string()
-                        on:click=move |_| mention.chosen.set(Some(at))
-                    >
-                        <Icon name="file"/>
-                        <bdi class="chip-text">{option.card.title}</bdi>
-                        {lines.map(|lines| view! { <span>"· "{words::lines(lines)}</span> })}
-                    </li>
-                }
-            };
-            view! {
-                <ul id=LIST role="listbox" aria-label=words::to_mention()>
-                    {documents.into_iter().enumerate().map(row).collect_view()}
-                    {turns.into_iter().enumerate().map(turn).collect_view()}
-                </ul>
-            }
-        });
-        view! {
-            {list}
-            <p id="mention-hint" class="hint">{move || self.note.get().unwrap_or_else(|| usual.to_owned())}</p>
-        }
-        .into_any()
+        let rows = options.map(|options| rows(options.documents, options.lines, options.turns));
+        let choose = Callback::new(move |at| mention.chosen.set(Some(at)));
+        let hint = Signal::derive(move || self.note.get().unwrap_or_else(|| usual.to_owned()));
+        list::draw(LIST, words::to_mention(), rows, mention.active, choose, hint)
     }
+}
+
+/// How documents, or these lines of one, and the turns behind them stand in the list.
+pub fn rows(documents: Vec<Attachment>, lines: Option<Lines>, turns: Vec<Earlier>) -> Vec<MentionOption> {
+    let document = |of: Attachment| MentionOption {
+        icon: "file",
+        name: of.card.title,
+        beside: lines.map(|lines| Beside::Told(words::lines(lines))),
+    };
+    let turn = |turn: Earlier| MentionOption { icon: "chat", name: said_by(&turn), beside: None };
+    documents.into_iter().map(document).chain(turns.into_iter().map(turn)).collect()
 }

@@ -1,0 +1,58 @@
+//! The list that both menus behind signs draw, option by option (APG: listbox), with the line of words below it.
+
+use leptos::prelude::*;
+
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+
+/// One thing that can be chosen.
+pub struct MentionOption {
+    pub icon: &'static str,
+    pub name: String,
+    /// What stands behind the name; what is typed for a command is nothing that is read out.
+    pub beside: Option<Beside>,
+}
+
+pub enum Beside {
+    Told(String),
+    Typed(&'static str),
+}
+
+/// The options; nothing while they are not known. `hint` is read live.
+pub fn draw(
+    id: &'static str,
+    name: &'static str,
+    options: Option<Vec<MentionOption>>,
+    active: RwSignal<usize>,
+    choose: Callback<usize>,
+    hint: Signal<String>,
+) -> AnyView {
+    let row = move |(at, option): (usize, MentionOption)| {
+        let beside = option.beside.map(|beside| match beside {
+            Beside::Told(words) => view! { <span>"· "{words}</span> },
+            Beside::Typed(word) => view! { <span class="slash" aria-hidden="true">"/"{word}</span> },
+        });
+        view! {
+            <li
+                id=format!("{id}-{at}")
+                class="menu-row"
+                role="option"
+                aria-selected=move || (active.get() == at).to_string()
+                on:click=move |_| choose.run(at)
+            >
+                <Icon name=option.icon/>
+                <bdi class="chip-text">{option.name}</bdi>
+                {beside}
+            </li>
+        }
+    };
+    let list = options.map(|options| {
+        view! {
+            <ul id=id role="listbox" aria-label=name>{options.into_iter().enumerate().map(row).collect_view()}</ul>
+        }
+    });
+    view! {
+        {list}
+        <p id=format!("{id}-hint") class="hint">{move || hint.get()}</p>
+    }
+}
