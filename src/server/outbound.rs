@@ -12,7 +12,7 @@ pub mod address;
 pub mod anthropic;
 mod attached;
 pub mod base64;
-mod blocks;
+pub mod blocks;
 pub mod body;
 pub mod builder;
 pub mod classify;

@@ -97,6 +97,7 @@ const BOTH: &[&str] = &[
 
 /// Foreign crates and the rooms that may name them. A dependency that stands in no row may be named nowhere.
 pub const CRATES: &[(&str, &[&str])] = &[
+    ("any_spawner", &["browser"]),
     ("async_stream", &["http", "run"]),
     ("axum", &["http", "root"]),
     ("base64", &["http", "interchange", "outbound"]),
@@ -113,6 +114,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("futures", SERVER),
     ("genai_prices", &["outbound"]),
     ("http", &["http", "platform"]),
+    ("hydration_context", &["browser"]),
     ("hyper", &["http"]),
     ("hyper_util", &["http"]),
     ("image", &["convert"]),

@@ -10,7 +10,7 @@ use turnleaf::domain::branch::Frozen;
 use turnleaf::domain::{Role, TurnStatus, UserId};
 use turnleaf::server::store::fsck::{self, While};
 use turnleaf::server::store::search::catch_up;
-use turnleaf::server::store::{Db, branches, chats, turns};
+use turnleaf::server::store::{Db, branches, chats, generations, turns};
 use uuid::Uuid;
 
 use crate::databases::{Fresh, empty_sqlite, noon};
@@ -22,6 +22,9 @@ fn versions() -> Vec<i64> {
 }
 
 const AT: &str = "'2026-03-01T12:00:00+00:00'";
+
+/// What a request was made of.
+const MANIFEST: &str = "{\"turns\":[]}";
 
 /// Rows as the binary of this version stored them: a chat with a message and two replies on branches of their own, one
 /// with its raw bytes and one that failed; a chat in Trash; what came with later versions, as they came.
@@ -101,10 +104,14 @@ fn rows(dir: &str, version: i64) -> String {
     // Its bytes are still in pieces, as behind a server that was killed.
     let (columns, values) = since(5, ", api", ", 'openai_chat'".into());
     let (copy, is_copy) = since(7, ", is_copy", format!(", {}", bool(false)));
+    let (sent, what) = match version >= 19 {
+        true => (String::new(), String::new()),
+        false => (", request_body, request_manifest".into(), format!(", {}, '{MANIFEST}'", bytes("64617461"))),
+    };
     all += &format!(
-        "INSERT INTO generations (id, turn_id, step, provider, model_requested, request_body, request_manifest, raw_kind, \
-         status, started_at, ended_at, input_tokens, output_tokens{columns}{copy}) VALUES ({call}, {reply}, 0, 'p', 'm', \
-         {body}, '{{\"turns\":[]}}', 'sse_events', 'complete', {AT}, {AT}, 100, 20{values}{is_copy}); \
+        "INSERT INTO generations (id, turn_id, step, provider, model_requested, raw_kind, \
+         status, started_at, ended_at, input_tokens, output_tokens{columns}{copy}{sent}) VALUES ({call}, {reply}, 0, 'p', 'm', \
+         'sse_events', 'complete', {AT}, {AT}, 100, 20{values}{is_copy}{what}); \
          INSERT INTO generation_chunks (generation_id, n, bytes) VALUES ({call}, 0, {body}); \
          UPDATE chats SET default_branch_id = {main}, last_viewed_turn_id = {reply} WHERE id = {chat}; \
          INSERT INTO settings (owner_id, key, value, updated_at) VALUES ({user}, 'theme', '\"dark\"', {AT}); \
@@ -112,6 +119,12 @@ fn rows(dir: &str, version: i64) -> String {
         call = id(30),
         body = bytes("64617461"),
     );
+    if version >= 19 {
+        let (call, body) = (id(30), bytes("64617461"));
+        all += &format!(
+            "INSERT INTO generation_requests (generation_id, body, manifest) VALUES ({call}, {body}, '{MANIFEST}'); "
+        );
+    }
     if version >= 8 {
         all += &format!(
             "INSERT INTO deletions (id, owner_id, chat_id, kind, root_id, title, turns, branches, created_at) VALUES \
@@ -185,6 +198,10 @@ async fn assert_whole(db: &Db, of: &str) {
         ],
         "{of}"
     );
+    let call = generations::find(db, owner, id(30).into()).await.unwrap().unwrap();
+    assert_eq!(call.request_manifest["turns"], serde_json::json!([]), "{of}");
+    let sent = generations::requests::find(db, owner, call.id).await.unwrap();
+    assert_eq!(sent.as_deref(), Some(&b"data"[..]), "{of}");
     let frozen = branches::frozen(db, id(4).into()).await.unwrap().unwrap();
     assert!(matches!(frozen, Frozen { system_prompt, .. } if system_prompt == "Be brief."), "{of}");
     assert_eq!(number(db, "SELECT COUNT(*) FROM deletions").await, 1, "{of}: what was in Trash is in Trash");

@@ -7,7 +7,6 @@ use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
 pub use super::attached::{Attached, Shown, ShownImage};
-pub use super::blocks::Blocks;
 use crate::domain::branch::ContextPolicy;
 use crate::domain::notice::Notice;
 use crate::domain::repair::{KeptResponse, Repair};
@@ -142,7 +141,7 @@ impl ChatRequest {
 pub struct HistoryTurn {
     pub turn_id: TurnId,
     pub role: Role,
-    pub blocks: Blocks,
+    pub blocks: super::blocks::Blocks,
     /// The response bodies of its generations, in step order, when the turn is sent as the model wrote it. The last one
     /// may have been cut off: the bytes say so, and only what the API takes of it is sent (providers.md 2.6). Empty
     /// means canonical: plain text. Tool results come from `blocks` in both cases.
