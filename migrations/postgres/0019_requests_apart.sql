@@ -3,10 +3,12 @@
 
 CREATE TABLE generation_requests (
     generation_id UUID NOT NULL PRIMARY KEY REFERENCES generations (id) ON DELETE CASCADE,
-    body          BYTEA NOT NULL,
-    manifest      JSONB NOT NULL
+    manifest      JSONB NOT NULL,
+    body          BYTEA NOT NULL
 );
-INSERT INTO generation_requests (generation_id, body, manifest)
-    SELECT id, request_body, request_manifest FROM generations;
+INSERT INTO generation_requests (generation_id, manifest, body)
+    SELECT id, request_manifest, request_body FROM generations;
+-- A column that is dropped stays on the disk where its row is not written again.
+UPDATE generations SET request_body = '', request_manifest = '{}';
 ALTER TABLE generations DROP COLUMN request_body;
 ALTER TABLE generations DROP COLUMN request_manifest;

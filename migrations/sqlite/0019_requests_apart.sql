@@ -3,10 +3,10 @@
 
 CREATE TABLE generation_requests (
     generation_id BLOB NOT NULL PRIMARY KEY REFERENCES generations (id) ON DELETE CASCADE,
-    body          BLOB NOT NULL,
-    manifest      TEXT NOT NULL CHECK (json_valid(manifest))
+    manifest      TEXT NOT NULL CHECK (json_valid(manifest)),
+    body          BLOB NOT NULL
 ) STRICT;
-INSERT INTO generation_requests (generation_id, body, manifest)
-    SELECT id, request_body, request_manifest FROM generations;
+INSERT INTO generation_requests (generation_id, manifest, body)
+    SELECT id, request_manifest, request_body FROM generations;
 ALTER TABLE generations DROP COLUMN request_body;
 ALTER TABLE generations DROP COLUMN request_manifest;

@@ -5,7 +5,9 @@
 mod real {
     use std::cell::RefCell;
     use std::collections::VecDeque;
+    use std::future::poll_fn;
     use std::sync::Arc;
+    use std::task::Poll;
 
     use any_spawner::{CustomExecutor, Executor, PinnedFuture, PinnedLocalFuture};
     use hydration_context::{HydrateSharedContext, SharedContext};
@@ -14,11 +16,15 @@ mod real {
 
     /// How long a piece may be, ms. A task of 50 is one that people notice, on a device that is four times as slow.
     const PIECE_MS: f64 = 8.0;
+    /// So many tasks begin before the clock is asked.
+    const TASKS: usize = 8;
 
     thread_local! {
         /// What was begun while the page is taken over: effects, above all. Each begins when the whole page has been taken
         /// over, because before that it would change what the server drew. Afterwards everything begins at once.
         static HELD: RefCell<Option<VecDeque<PinnedLocalFuture<()>>>> = RefCell::new(Some(VecDeque::new()));
+        /// What must have been done before anybody can do anything.
+        static FIRST: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) };
     }
 
     /// What runs Leptos's tasks.
@@ -54,6 +60,16 @@ mod real {
         })
     }
 
+    /// Does this on a page that is being taken over, in the same task and so before any key or click is heard: what
+    /// somebody did to the page before goes into the state of the application. False, and nothing, on any other page.
+    pub fn at_once(act: impl FnOnce() + 'static) -> bool {
+        let is_waking = HELD.with_borrow(Option::is_some);
+        if is_waking {
+            FIRST.with_borrow_mut(|first| first.push(Box::new(act)));
+        }
+        is_waking
+    }
+
     /// Lets the browser do what waits. Nobody waits for a page that is not seen, and its timers may take a second.
     async fn breathe() {
         let Some(window) = web_sys::window() else { return };
@@ -66,28 +82,43 @@ mod real {
         .await;
     }
 
+    /// Lets what is in the queue before this go first.
+    async fn queue_behind() {
+        let mut is_behind = false;
+        poll_fn(|context| match std::mem::replace(&mut is_behind, true) {
+            true => Poll::Ready(()),
+            false => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+
     /// Hydrates `<body>` with the application, and gives back when it is all alive.
+    ///
+    /// The views are made and hydrated in one piece: a router is alive as soon as it is made, and would lead to another
+    /// page while this one is still the server's.
     pub async fn wake<V: IntoView>(app: fn() -> V) {
         // Of the module's start, which is in the same task.
         breathe().await;
         let _ = Executor::init_custom_executor(Tasks);
         let context = Arc::new(HydrateSharedContext::new());
         let owner = Owner::new_root(Some(context.clone()));
-        let view = owner.with(|| app().into_view());
-        breathe().await;
-        let body = leptos::prelude::document().body();
-        let state = body.map(|body| owner.with(|| view.hydrate_from::<true>(&body)));
+        let state = document().body().map(|body| owner.with(|| app().into_view().hydrate_from::<true>(&body)));
         context.hydration_complete();
         // The page is there as long as its document.
         std::mem::forget((owner, state));
-        let mut began = js_sys::Date::now();
-        while let Some(task) = next() {
-            spawn_local(task);
-            // It is behind us in the queue, and we behind it.
-            let _ = JsFuture::from(js_sys::Promise::resolve(&wasm_bindgen::JsValue::NULL)).await;
-            if js_sys::Date::now() - began >= PIECE_MS {
-                breathe().await;
-                began = js_sys::Date::now();
+        FIRST.take().into_iter().for_each(|act| act());
+        loop {
+            breathe().await;
+            let began = js_sys::Date::now();
+            while js_sys::Date::now() - began < PIECE_MS {
+                for _ in 0..TASKS {
+                    let Some(task) = next() else { return };
+                    spawn_local(task);
+                }
+                queue_behind().await;
             }
         }
     }
@@ -95,7 +126,11 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
+    pub fn at_once(_act: impl FnOnce() + 'static) -> bool {
+        false
+    }
+
     pub async fn wake<V>(_app: fn() -> V) {}
 }
 
-pub use real::wake;
+pub use real::{at_once, wake};

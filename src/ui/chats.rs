@@ -211,7 +211,7 @@ impl Chats {
         // What waits already when the page is loaded is no news.
         let Some(before) = before else { return };
         for id in waiting.iter().filter(|id| !before.contains(id)) {
-            notifying::waits(*id, &self.title_of(*id), open);
+            notifying::waits(*id, self.title_of(*id), open);
         }
     }
 

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 /// paint, and on a slow network it would take the bandwidth from it. A page that nobody looks at is never painted and does
 /// not wait, and no page waits longer than a second. The parts come at the same time, and not one after the other has told
 /// that it needs the next.
-const START: &str = r#"((js,wasm,part,call)=>{let begun=false;const start=()=>{if(begun)return;begun=true;if(part){const ahead=document.createElement("link");ahead.rel="preload";ahead.as="fetch";ahead.type="application/wasm";ahead.crossOrigin="anonymous";ahead.href=part;document.head.append(ahead)}const program=fetch(wasm);program.catch(()=>{});import(js).then(page=>page.default({module_or_path:program}).then(()=>page[call]()))};if(document.visibilityState==="hidden")start();else{new PerformanceObserver(start).observe({type:"paint",buffered:true});document.addEventListener("visibilitychange",start);setTimeout(start,1000)}})"#;
+const START: &str = r#"((js,wasm,part,call)=>{let begun=false;const start=()=>{if(begun)return;begun=true;if(part){const ahead=document.createElement("link");ahead.rel="preload";ahead.as="fetch";ahead.type="application/wasm";ahead.crossOrigin="anonymous";ahead.href=part;document.head.append(ahead)}const program=fetch(wasm);program.catch(()=>{});import(js).then(page=>page.default({module_or_path:program}).then(()=>page[call]()))};if(document.visibilityState==="hidden")start();else{document.addEventListener("visibilitychange",start);setTimeout(start,1000);if(self.PerformanceObserver?.supportedEntryTypes?.includes("paint"))new PerformanceObserver(start).observe({type:"paint",buffered:true});else requestAnimationFrame(()=>setTimeout(start))}})"#;
 
 /// What starts a page.
 #[derive(Debug, Clone, Copy)]

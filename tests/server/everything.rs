@@ -33,6 +33,7 @@ async fn left(api: &Api) -> Vec<(&'static str, i64)> {
         ("blocks", "SELECT COUNT(*) FROM turn_blocks"),
         ("exchanges", "SELECT COUNT(*) FROM exchanges"),
         ("generations", "SELECT COUNT(*) FROM generations"),
+        ("requests", "SELECT COUNT(*) FROM generation_requests"),
         ("events", "SELECT COUNT(*) FROM turn_events"),
         ("documents", "SELECT COUNT(*) FROM documents"),
         ("versions", "SELECT COUNT(*) FROM document_versions"),

@@ -82,6 +82,7 @@ async fn the_schema_has_every_table_of_the_model() {
         "turn_events",
         "generations",
         "generation_chunks",
+        "generation_requests",
         "documents",
         "document_versions",
         "blobs",

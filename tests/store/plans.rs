@@ -15,7 +15,7 @@ use crate::databases::{empty_sqlite, noon};
 use crate::{paths, story};
 
 /// What grows with every message, response or file.
-const GROWING: [&str; 15] = [
+const GROWING: [&str; 16] = [
     "block_blobs",
     "block_documents",
     "blob_forms",
@@ -26,6 +26,7 @@ const GROWING: [&str; 15] = [
     "documents",
     "exchanges",
     "generation_chunks",
+    "generation_requests",
     "generations",
     "turn_blocks",
     "turn_events",

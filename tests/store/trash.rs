@@ -645,6 +645,7 @@ async fn trash_keeps_for_thirty_days_and_then_everything_is_gone() {
             "SELECT (SELECT COUNT(*) FROM chats) + (SELECT COUNT(*) FROM branches) + (SELECT COUNT(*) FROM turns) \
              + (SELECT COUNT(*) FROM exchanges) + (SELECT COUNT(*) FROM turn_blocks) \
              + (SELECT COUNT(*) FROM turn_events) + (SELECT COUNT(*) FROM generations) \
+             + (SELECT COUNT(*) FROM generation_requests) \
              + (SELECT COUNT(*) FROM drafts WHERE chat_id IS NOT NULL) + (SELECT COUNT(*) FROM deletions)"
         );
         assert_eq!(left, [(0,)]);

@@ -79,17 +79,59 @@ test("the program is asked for when the page has its style, and each part of it 
   expect(asked.filter((name) => name === "split_chat.wasm").length, asked.join()).toBeLessThanOrEqual(1);
 });
 
-for (const [name, state] of [["is hidden", "hidden"], ["is never painted", "visible"]] as const) {
+for (const [name, state, has] of [["is hidden", "hidden", "none"], ["is never painted", "visible", "silent"]] as const) {
   test(`a page that ${name} becomes live without a frame`, async ({ page }) => {
-    await page.addInitScript((state) => {
+    await page.addInitScript(([state, has]) => {
       Object.defineProperty(document, "visibilityState", { get: () => state });
       Object.defineProperty(document, "hidden", { get: () => state === "hidden" });
       window.requestAnimationFrame = () => 0;
-    }, state);
+      if (has === "silent") PerformanceObserver.prototype.observe = () => {};
+      else Object.assign(window, { PerformanceObserver: undefined });
+    }, [state, has]);
     await page.goto("/");
     await hydrated(page);
   });
 }
+
+test("a page becomes live where the browser does not say that it painted", async ({ page }) => {
+  await page.addInitScript(() => {
+    const real = window.setTimeout;
+    // Not by the second that no page waits longer than.
+    const timer = (act: () => void, ms?: number) => (ms === 1000 ? 0 : real(act, ms));
+    Object.assign(window, { PerformanceObserver: undefined, setTimeout: timer });
+  });
+  await page.goto("/");
+  await hydrated(page);
+});
+
+test("what was typed before goes out with Enter while the page becomes live", async ({ page }) => {
+  let release = () => {};
+  const typed = new Promise<void>((done) => (release = done));
+  await page.route("**/*.wasm", async (route) => {
+    await typed;
+    await route.continue().catch(() => undefined);
+  });
+  // Between its pieces the page waits with a timer of no time: the second is behind the hydration.
+  await page.addInitScript(() => {
+    const [real, held] = [window.setTimeout, [] as (() => void)[]];
+    let count = 0;
+    const timer = (act: () => void, ms?: number) => (ms === undefined && ++count === 2 ? held.push(act) : real(act, ms));
+    Object.assign(window, { setTimeout: timer, held });
+  });
+  await page.goto("/", { waitUntil: "commit" });
+  await choose(page, "demo/plain");
+  await messageBox(page).fill("typed early");
+  release();
+  await page.waitForFunction(() => (window as unknown as { held: unknown[] }).held.length > 0);
+  expect(await page.locator("html").getAttribute("data-hydrated"), "it is not all live").toBeNull();
+  await messageBox(page).press("Enter");
+  await page.evaluate(() => (window as unknown as { held: (() => void)[] }).held.forEach((act) => act()));
+  await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}/);
+  await expect(page.locator("article[data-role=user]")).toHaveCount(1);
+  await expect(page.locator("article[data-role=user]")).toContainText("typed early");
+  await expectStatus(latestReply(page), "complete");
+  await expect(textOf(latestReply(page))).toContainText("You wrote 2 words");
+});
 
 test("a click on Send before the page is live sends once", async ({ page }) => {
   let release = () => {};

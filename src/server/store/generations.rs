@@ -18,7 +18,7 @@ pub mod requests;
 
 macro_rules! generation_columns {
     () => {
-        "g.id, g.turn_id, g.step, g.provider, g.model_requested, g.model_returned, q.manifest, g.raw_sha256, \
+        "g.id, g.turn_id, g.step, g.provider, g.model_requested, g.model_returned, COALESCE(q.manifest, '{}') AS manifest, g.raw_sha256, \
          g.raw_bytes, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, g.output_tokens, \
          g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, g.price_version, g.error, g.first_token_at, \
          g.started_at, g.ended_at"
@@ -28,7 +28,7 @@ macro_rules! generation_columns {
 /// Generations with their requests, in chats of this owner ($1).
 macro_rules! of_owner {
     () => {
-        " FROM generations g JOIN generation_requests q ON q.generation_id = g.id JOIN turns t ON t.id = g.turn_id \
+        " FROM generations g LEFT JOIN generation_requests q ON q.generation_id = g.id JOIN turns t ON t.id = g.turn_id \
          JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL"
     };
 }
@@ -45,7 +45,7 @@ sql! {
     LIST = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
     FIND = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.id = $2");
     RUNNING = concat!("SELECT ", generation_columns!(), " FROM generations g \
-        JOIN generation_requests q ON q.generation_id = g.id WHERE g.turn_id = $1 AND g.status = 'running' ORDER BY g.step");
+        LEFT JOIN generation_requests q ON q.generation_id = g.id WHERE g.turn_id = $1 AND g.status = 'running' ORDER BY g.step");
 }
 
 /// How far a generation is.

@@ -12,12 +12,19 @@ use crate::ui::fetched::NotFetched;
 use crate::ui::preferences::{Setting, chosen};
 use crate::ui::words;
 
-/// What shows one, and what leads to the chat of one that is pressed. Most people never switch them on.
-type Code = (fn(ChatId, String, &'static str, Callback<ChatId>), fn(Callback<ChatId>));
+/// What is told of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Ended,
+    Waits,
+}
+
+/// What tells it, and what leads to the chat of a note that is pressed. Most people never switch them on.
+type Code = (fn(ChatId, String, Told, Callback<ChatId>), fn(Callback<ChatId>));
 
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<Code, NotFetched> {
-    Ok((show_now, hear_now))
+    Ok((tell_now, hear_now))
 }
 
 /// Whether somebody wants them and the browser shows them.
@@ -27,18 +34,12 @@ pub fn are_wanted() -> bool {
 
 /// Tells that a reply in this chat is over. `open` shows the chat.
 pub fn ended(chat: ChatId, title: String, open: Callback<ChatId>) {
-    spawn_local(async move {
-        // One that cannot be asked about has ended all the same.
-        let status = last_status(chat).await.unwrap_or(Some(TurnStatus::Complete));
-        if let Some(word) = status.and_then(said) {
-            show(chat, &title, word, open);
-        }
-    });
+    tell(chat, title, Told::Ended, open);
 }
 
 /// Tells that a reply in this chat waits for its reader.
-pub fn waits(chat: ChatId, title: &str, open: Callback<ChatId>) {
-    show(chat, title, words::notify_waits(), open);
+pub fn waits(chat: ChatId, title: String, open: Callback<ChatId>) {
+    tell(chat, title, Told::Waits, open);
 }
 
 /// What is said of an end; nothing of one that the reader brought about.
@@ -50,21 +51,28 @@ fn said(status: TurnStatus) -> Option<&'static str> {
     }
 }
 
-fn show(chat: ChatId, title: &str, word: &'static str, open: Callback<ChatId>) {
-    let title = if title.is_empty() { words::untitled() } else { title }.to_owned();
+fn tell(chat: ChatId, title: String, told: Told, open: Callback<ChatId>) {
     if document::is_hidden() {
         spawn_local(async move {
-            if let Ok((show, _)) = fetch().await {
-                show(chat, title, word, open);
+            if let Ok((tell, _)) = fetch().await {
+                tell(chat, title, told, open);
             }
         });
     }
 }
 
-fn show_now(chat: ChatId, title: String, word: &'static str, open: Callback<ChatId>) {
+fn tell_now(chat: ChatId, title: String, told: Told, open: Callback<ChatId>) {
     hear_now(open);
     spawn_local(async move {
-        notification::show(&title, word, &chat.to_string(), move || open.run(chat)).await;
+        let word = match told {
+            Told::Waits => Some(words::notify_waits()),
+            // One that cannot be asked about has ended all the same.
+            Told::Ended => last_status(chat).await.unwrap_or(Some(TurnStatus::Complete)).and_then(said),
+        };
+        let title = if title.is_empty() { words::untitled() } else { &title };
+        if let Some(word) = word.filter(|_| document::is_hidden()) {
+            notification::show(title, word, &chat.to_string(), move || open.run(chat)).await;
+        }
     });
 }
 

@@ -4,7 +4,7 @@
 use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
 
-use crate::browser::{dialog, document, files, focus, form, media, textarea};
+use crate::browser::{dialog, document, files, focus, form, media, textarea, waking};
 use crate::domain::Thinking;
 use crate::ui::composer::draft::same;
 use crate::ui::composer::keys::{self, Ask, Press};
@@ -35,7 +35,9 @@ fn is_move(key: &str) -> bool {
 pub fn MessageBox() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let end = use_context::<PathEnd>();
-    effect(move || take_over(state));
+    if !waking::at_once(move || take_over(state)) {
+        effect(move || take_over(state));
+    }
     // When Ctrl+Shift+V was pressed, which pastes words alone.
     let plainly = StoredValue::new(None::<f64>);
     let on_key = move |event: KeyboardEvent| {
