@@ -62,6 +62,8 @@ test("a chat of the archive is found, and comes back with Undo or with a message
   await expect(hit).toContainText("archived");
   await hit.click();
   await expect(page).toHaveURL(first);
+  // Until it is here, the box on screen is that of the other chat.
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("First chat");
   await send(page, "Are you still there?");
   (await model.next()).answer("Yes.");
   await expect(row(page, first)).toBeVisible();

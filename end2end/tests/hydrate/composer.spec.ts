@@ -90,7 +90,10 @@ test("the button that stops is reached with Tab", async ({ page, model }) => {
   await page.keyboard.press("Enter");
   const reply = await model.next();
   reply.say("going");
+  // The new chat has such a button, too, until its page is that of the chat, whose box then has the focus.
+  await expect(textOf(latestReply(page))).toHaveText("going");
   await expect(stopButton(page)).toBeVisible();
+  await expect(messageBox(page)).toBeFocused();
   for (let steps = 0; steps < 10 && !(await stopButton(page).evaluate((button) => button === document.activeElement)); steps += 1) {
     await page.keyboard.press("Tab");
   }
