@@ -30,6 +30,7 @@ const STILL = `
 *, ::before, ::after { transition: none !important; }
 @font-face { font-family: Boxes; src: url(data:font/ttf;base64,${boxFont().toString("base64")}); }
 *, ::before, ::after { font-family: Boxes !important; }
+.compare-side h4 + .hint { inline-size: 12em; overflow: hidden; white-space: nowrap; }
 time, .timer, .countdown, .meta-part { display: inline-block; inline-size: 4em; block-size: 1em; overflow: hidden; background: currentColor; }
 `;
 
