@@ -43,7 +43,9 @@ mod real {
                 }
                 None => Some(task),
             });
-            free.map(spawn_local);
+            if let Some(task) = free {
+                spawn_local(task);
+            }
         }
 
         fn poll_local(&self) {}
