@@ -4,25 +4,25 @@
 #[cfg(feature = "hydrate")]
 mod real {
     use std::cell::RefCell;
-    use std::collections::VecDeque;
-    use std::future::poll_fn;
+    use std::future::{pending, poll_fn};
     use std::sync::Arc;
     use std::task::Poll;
+    use std::time::Duration;
 
     use any_spawner::{CustomExecutor, Executor, PinnedFuture, PinnedLocalFuture};
     use hydration_context::{HydrateSharedContext, SharedContext};
     use leptos::prelude::*;
-    use wasm_bindgen_futures::{JsFuture, spawn_local};
+    use wasm_bindgen_futures::spawn_local;
+
+    use crate::browser::{clock, document};
 
     /// How long a piece may be, ms. A task of 50 is one that people notice, on a device that is four times as slow.
-    const PIECE_MS: f64 = 8.0;
-    /// So many tasks begin before the clock is asked.
-    const TASKS: usize = 8;
+    const PIECE_MS: i64 = 8;
 
     thread_local! {
         /// What was begun while the page is taken over: effects, above all. Each begins when the whole page has been taken
         /// over, because before that it would change what the server drew. Afterwards everything begins at once.
-        static HELD: RefCell<Option<VecDeque<PinnedLocalFuture<()>>>> = RefCell::new(Some(VecDeque::new()));
+        static HELD: RefCell<Option<Vec<PinnedLocalFuture<()>>>> = const { RefCell::new(Some(Vec::new())) };
         /// What must have been done before anybody can do anything.
         static FIRST: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) };
     }
@@ -38,7 +38,7 @@ mod real {
         fn spawn_local(&self, task: PinnedLocalFuture<()>) {
             let free = HELD.with_borrow_mut(|held| match held {
                 Some(held) => {
-                    held.push_back(task);
+                    held.push(task);
                     None
                 }
                 None => Some(task),
@@ -51,14 +51,14 @@ mod real {
         fn poll_local(&self) {}
     }
 
-    /// The next one; when there is none, the time of holding is over.
-    fn next() -> Option<PinnedLocalFuture<()>> {
+    /// What is held by now; when that is nothing, the time of holding is over.
+    fn held() -> Vec<PinnedLocalFuture<()>> {
         HELD.with_borrow_mut(|held| {
-            let next = held.as_mut()?.pop_front();
-            if next.is_none() {
-                *held = None;
+            let tasks = held.take().unwrap_or_default();
+            if !tasks.is_empty() {
+                *held = Some(Vec::new());
             }
-            next
+            tasks
         })
     }
 
@@ -74,14 +74,9 @@ mod real {
 
     /// Lets the browser do what waits. Nobody waits for a page that is not seen, and its timers may take a second.
     async fn breathe() {
-        let Some(window) = web_sys::window() else { return };
-        if window.document().is_some_and(|document| document.hidden()) {
-            return;
+        if !document::is_hidden() {
+            clock::within(Duration::ZERO, pending::<()>()).await;
         }
-        let _ = JsFuture::from(js_sys::Promise::new(&mut |over, _| {
-            let _ = window.set_timeout_with_callback(&over);
-        }))
-        .await;
     }
 
     /// Lets what is in the queue before this go first.
@@ -107,19 +102,25 @@ mod real {
         let _ = Executor::init_custom_executor(Tasks);
         let context = Arc::new(HydrateSharedContext::new());
         let owner = Owner::new_root(Some(context.clone()));
-        let state = document().body().map(|body| owner.with(|| app().into_view().hydrate_from::<true>(&body)));
+        let state =
+            leptos::prelude::document().body().map(|body| owner.with(|| app().into_view().hydrate_from::<true>(&body)));
         context.hydration_complete();
         // The page is there as long as its document.
         std::mem::forget((owner, state));
         FIRST.take().into_iter().for_each(|act| act());
+        breathe().await;
+        let mut began = clock::now_ms();
         loop {
-            breathe().await;
-            let began = js_sys::Date::now();
-            while js_sys::Date::now() - began < PIECE_MS {
-                for _ in 0..TASKS {
-                    let Some(task) = next() else { return };
-                    spawn_local(task);
+            let tasks = held();
+            if tasks.is_empty() {
+                return;
+            }
+            for task in tasks {
+                if clock::now_ms() - began >= PIECE_MS {
+                    breathe().await;
+                    began = clock::now_ms();
                 }
+                spawn_local(task);
                 queue_behind().await;
             }
         }

@@ -115,7 +115,7 @@ test("what was typed before goes out with Enter while the page becomes live", as
   await page.addInitScript(() => {
     const [real, held] = [window.setTimeout, [] as (() => void)[]];
     let count = 0;
-    const timer = (act: () => void, ms?: number) => (ms === undefined && ++count === 2 ? held.push(act) : real(act, ms));
+    const timer = (act: () => void, ms?: number) => (ms === 0 && ++count === 2 ? held.push(act) : real(act, ms));
     Object.assign(window, { setTimeout: timer, held });
   });
   await page.goto("/", { waitUntil: "commit" });
