@@ -4,6 +4,19 @@ import { choose, expectStatus, hydrated, latestReply, messageBox, open, send, te
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 
+import type { Page } from "@playwright/test";
+
+/** Holds the program of the page back until what is given is called. */
+async function withoutProgram(page: Page): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((done) => (release = done));
+  await page.route("**/*.wasm", async (route) => {
+    await released;
+    await route.continue().catch(() => undefined);
+  });
+  return () => release();
+}
+
 test.use({ configured: false });
 
 test("the demo is one click away and says that it is a demo", async ({ page }) => {
@@ -27,12 +40,7 @@ test("the message box is ready to be typed in", async ({ page }) => {
 
 test("what is typed before the page is live is kept", async ({ page }) => {
   // The script waits until the text is there.
-  let release = () => {};
-  const typed = new Promise<void>((done) => (release = done));
-  await page.route("**/*.wasm", async (route) => {
-    await typed;
-    await route.continue();
-  });
+  const release = await withoutProgram(page);
   await page.goto("/", { waitUntil: "commit" });
   await messageBox(page).fill("typed early");
   release();
@@ -105,12 +113,7 @@ test("a page becomes live where the browser does not say that it painted", async
 });
 
 test("what was typed before goes out with Enter while the page becomes live", async ({ page }) => {
-  let release = () => {};
-  const typed = new Promise<void>((done) => (release = done));
-  await page.route("**/*.wasm", async (route) => {
-    await typed;
-    await route.continue().catch(() => undefined);
-  });
+  const release = await withoutProgram(page);
   // Between its pieces the page waits with a timer of no time: the second is behind the hydration.
   await page.addInitScript(() => {
     const [real, held] = [window.setTimeout, [] as (() => void)[]];
@@ -134,12 +137,7 @@ test("what was typed before goes out with Enter while the page becomes live", as
 });
 
 test("a click on Send before the page is live sends once", async ({ page }) => {
-  let release = () => {};
-  const clicked = new Promise<void>((done) => (release = done));
-  await page.route("**/*.wasm", async (route) => {
-    await clicked;
-    await route.continue().catch(() => undefined);
-  });
+  const release = await withoutProgram(page);
   await page.goto("/", { waitUntil: "commit" });
   await choose(page, "demo/plain");
   await messageBox(page).fill("clicked early");
