@@ -30,6 +30,8 @@ mod paths;
 mod plans;
 #[path = "store/search.rs"]
 mod search;
+#[path = "store/sent.rs"]
+mod sent;
 #[path = "store/spending.rs"]
 mod spending;
 #[path = "store/statements.rs"]

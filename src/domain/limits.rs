@@ -53,6 +53,11 @@ pub const SIBLINGS: i64 = 200;
 pub const BRANCHES_PER_CHAT: i64 = 10_000;
 /// Memory of paths that were sent lately, bytes.
 pub const PATHS_KEPT_BYTES: usize = 32 << 20;
+/// Requests: one below the first bound is stored whole, and so is one that has more of its own than the second beside an
+/// earlier one of its path. Memory of those that others are stored after.
+pub const REQUEST_SHORT_BYTES: usize = 8 << 10;
+pub const REQUEST_STORED_BYTES: usize = 64 << 10;
+pub const REQUESTS_KEPT_BYTES: usize = 16 << 20;
 /// Rows of the tree map that are shown at once, words of its filter.
 pub const TREE_ROWS: usize = 400;
 pub const TREE_WORDS: usize = 8;

@@ -32,11 +32,7 @@ fn image_of(turn: &Turn) -> (String, String, String) {
 /// The texts of every row and of every event, in which nothing of the picture may stand.
 async fn rows(house: &House) -> Vec<String> {
     let mut all = Vec::new();
-    for sql in [
-        "SELECT CAST(content AS TEXT) FROM turn_blocks",
-        "SELECT CAST(event AS TEXT) FROM turn_events",
-        "SELECT CAST(manifest AS TEXT) FROM generation_requests",
-    ] {
+    for sql in ["SELECT CAST(content AS TEXT) FROM turn_blocks", "SELECT CAST(event AS TEXT) FROM turn_events"] {
         let rows: Vec<String> = match &house.db {
             Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_all(writer).await.unwrap(),
             Db::Postgres { writer, .. } => sqlx::query_scalar(sql).fetch_all(writer).await.unwrap(),
@@ -44,12 +40,18 @@ async fn rows(house: &House) -> Vec<String> {
         all.extend(rows);
     }
     let bodies: Vec<Vec<u8>> = match &house.db {
-        Db::Sqlite { writer, .. } => {
-            sqlx::query_scalar("SELECT body FROM generation_requests").fetch_all(writer).await.unwrap()
-        }
-        Db::Postgres { writer, .. } => {
-            sqlx::query_scalar("SELECT body FROM generation_requests").fetch_all(writer).await.unwrap()
-        }
+        Db::Sqlite { writer, .. } => sqlx::query_scalar(
+            "SELECT body FROM generation_requests UNION ALL SELECT manifest FROM generation_requests",
+        )
+        .fetch_all(writer)
+        .await
+        .unwrap(),
+        Db::Postgres { writer, .. } => sqlx::query_scalar(
+            "SELECT body FROM generation_requests UNION ALL SELECT manifest FROM generation_requests",
+        )
+        .fetch_all(writer)
+        .await
+        .unwrap(),
     };
     all.extend(bodies.into_iter().map(|body| String::from_utf8(body).unwrap()));
     all

@@ -278,7 +278,7 @@ async fn manifests_from_before_parameters_were_told_are_read_as_they_are_now() {
     let started = turn(&api, &chat, json!({})).await;
     let reply = started["assistant_turn"]["id"].as_str().unwrap();
     let Db::Sqlite { writer, .. } = &api.house.db else { panic!("not a file") };
-    let old = "UPDATE generation_requests SET manifest = '[{\"turn_id\": \"x\"}]'";
+    let old = "UPDATE generation_requests SET manifest = CAST('[{\"turn_id\": \"x\"}]' AS BLOB)";
     sqlx::query(old).execute(writer).await.unwrap();
     let (_, generations) = api.call("GET", &format!("/api/turns/{reply}/generations"), None).await;
     assert_eq!(generations[0]["request_manifest"], json!({ "turns": [{ "turn_id": "x" }], "not_sent": [] }));

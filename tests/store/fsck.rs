@@ -116,6 +116,13 @@ const PLANTED: &[(&str, &str, &str)] = &[
     ("I9", "generations", "DELETE FROM generation_requests"),
     (
         "I9",
+        "generation_requests",
+        "UPDATE generation_requests SET body_head = 1000000, base_id = (SELECT id FROM generations WHERE step = 0) \
+         WHERE generation_id = (SELECT id FROM generations WHERE step = 1)",
+    ),
+    ("I9", "generation_requests", "UPDATE generation_requests SET base_id = generation_id"),
+    (
+        "I9",
         "generation_chunks",
         "INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, (SELECT body FROM generation_requests q WHERE q.generation_id = generations.id) FROM generations WHERE step = 0",
     ),

@@ -8,6 +8,7 @@ use turnleaf::domain::*;
 use turnleaf::server::run::paths::Paths;
 use turnleaf::server::store::fsck::{self, While};
 use turnleaf::server::store::generations::raw::{self, Chunk};
+use turnleaf::server::store::generations::requests::StoredRequest;
 use turnleaf::server::store::generations::{NewGeneration, RawKind};
 use turnleaf::server::store::{Db, StoreError, chat_sources, generations, turn_blocks, turns};
 
@@ -253,8 +254,7 @@ async fn answered(db: &Db, turn: TurnId) {
         provider: "p".into(),
         api: "openai_chat".into(),
         model_requested: "m".into(),
-        request_body: Default::default(),
-        request_manifest: serde_json::value::to_raw_value("none").unwrap(),
+        request: StoredRequest::whole(Default::default(), "\"none\"".into()),
         raw_kind: RawKind::SseEvents,
         started_at: noon(),
     };

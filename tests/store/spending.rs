@@ -2,10 +2,9 @@
 //! for its owner alone, and still there when a chat is deleted.
 
 use chrono::{DateTime, Utc};
-use serde_json::json;
-use serde_json::value::to_raw_value;
 use turnleaf::domain::*;
 use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Root};
+use turnleaf::server::store::generations::requests::StoredRequest;
 use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
 use turnleaf::server::store::spending::{self, Grouping, Sum};
 use turnleaf::server::store::{Db, branches, chats, exchanges, generations, turns, users};
@@ -63,8 +62,7 @@ async fn call(db: &Db, turn: TurnId, call: Call) {
         provider: provider.into(),
         api: "openai_chat".into(),
         model_requested: requested.into(),
-        request_body: Default::default(),
-        request_manifest: to_raw_value(&json!([])).unwrap(),
+        request: StoredRequest::whole(Default::default(), "[]".into()),
         raw_kind: RawKind::None,
         started_at: at(call.at),
     };
@@ -152,8 +150,7 @@ async fn what_was_spent_adds_up_by_everything_it_is_told_apart_by() {
             provider: "openai".into(),
             api: "openai_chat".into(),
             model_requested: "gpt".into(),
-            request_body: Default::default(),
-            request_manifest: to_raw_value(&json!([])).unwrap(),
+            request: StoredRequest::whole(Default::default(), "[]".into()),
             raw_kind: RawKind::None,
             started_at: at("2026-11-15T00:00:00Z"),
         };

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::branch::{ContextPolicy, Frozen, Lock};
@@ -13,6 +12,7 @@ use turnleaf::domain::*;
 use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Root, Unmarked};
 use turnleaf::server::store::drafts::Draft;
 use turnleaf::server::store::fsck::{self, While};
+use turnleaf::server::store::generations::requests::StoredRequest;
 use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind, raw};
 use turnleaf::server::store::providers::{ProviderSettings, StoredProvider};
 use turnleaf::server::store::requests::Request;
@@ -300,8 +300,10 @@ async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn 
         provider: "demo".into(),
         api: "openai_chat".into(),
         model_requested: "scripted".into(),
-        request_body: b"{ \"model\":\"scripted\" }"[..].into(),
-        request_manifest: to_raw_value(&json!([{"turn_id": story.question.id, "mode": "raw"}])).unwrap(),
+        request: StoredRequest::whole(
+            "{ \"model\":\"scripted\" }".into(),
+            json!([{"turn_id": story.question.id, "mode": "raw"}]).to_string().into(),
+        ),
         raw_kind: RawKind::SseEvents,
         started_at: now(),
     };
@@ -311,7 +313,7 @@ async fn it_streams_and_is_read_at_every_moment(db: &Db, story: &Story) -> Turn 
     assert_eq!(generations::running(db, live.id).await.unwrap().len(), 1);
     assert_eq!(
         generations::requests::find(db, story.owner, generation).await.unwrap(),
-        Some(new.request_body.to_vec())
+        Some(b"{ \"model\":\"scripted\" }".to_vec())
     );
 
     let of = |block: Block| Block { generation_id: Some(generation), ..block };
@@ -496,8 +498,7 @@ async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
         provider: "demo".into(),
         api: "openai_chat".into(),
         model_requested: "scripted".into(),
-        request_body: Default::default(),
-        request_manifest: to_raw_value(&json!([])).unwrap(),
+        request: StoredRequest::whole(Default::default(), "[]".into()),
         raw_kind: RawKind::SseEvents,
         started_at: now(),
     };

@@ -121,8 +121,9 @@ fn rows(dir: &str, version: i64) -> String {
     );
     if version >= 19 {
         let (call, body) = (id(30), bytes("64617461"));
+        let manifest = if version >= 20 { bytes("7b227475726e73223a5b5d7d") } else { format!("'{MANIFEST}'") };
         all += &format!(
-            "INSERT INTO generation_requests (generation_id, body, manifest) VALUES ({call}, {body}, '{MANIFEST}'); "
+            "INSERT INTO generation_requests (generation_id, body, manifest) VALUES ({call}, {body}, {manifest}); "
         );
     }
     if version >= 8 {

@@ -9,6 +9,7 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::bases::Bases;
 use super::driver::{self, Begins};
 use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
@@ -60,6 +61,7 @@ struct Shared {
     store_raw: bool,
     pace: Pace,
     paths: Paths,
+    bases: Bases,
 }
 
 /// Beginnings that a listener may be behind.
@@ -94,6 +96,7 @@ impl Supervisor {
             store_raw,
             pace,
             paths: Paths::default(),
+            bases: Bases::default(),
         }))
     }
 
@@ -123,6 +126,10 @@ impl Supervisor {
 
     pub(super) fn paths(&self) -> &Paths {
         &self.0.paths
+    }
+
+    pub(super) fn bases(&self) -> &Bases {
+        &self.0.bases
     }
 
     pub(super) fn pace(&self) -> Pace {

@@ -13,8 +13,11 @@ use crate::interchange::archive::{ArchivedGeneration, Bytes};
 use crate::interchange::grow::onward::{Here, Place};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::generations::{raw, requests};
-use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, word};
+use crate::server::store::generations::raw;
+use crate::server::store::generations::requests::{
+    self, BodyRow, ManifestRow, manifest_columns, of_base, request_columns,
+};
+use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, to_json, word};
 
 /// When a chat was deleted, and since when it is going for ever.
 type Moments = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
@@ -35,13 +38,13 @@ sql! {
         LEFT JOIN turn_blocks b ON b.turn_id = t.id ";
     HEADS = "SELECT b.id, b.name, b.provider, b.model, b.head_turn_id FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND b.deleted_at IS NULL";
-    GENERATIONS = "SELECT g.id, g.turn_id, g.step, g.provider, g.api, g.model_requested, g.model_returned, \
-        q.body, q.manifest, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, \
+    GENERATIONS = concat!("SELECT g.id, g.turn_id, g.step, g.provider, g.api, g.model_requested, g.model_returned, ",
+        request_columns!(), ", ", manifest_columns!(), ", g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, \
         g.output_tokens, g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, \
         g.price_version, g.error, g.first_token_at, g.started_at, g.ended_at \
-        FROM generations g JOIN generation_requests q ON q.generation_id = g.id \
-        JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
-        WHERE c.owner_id = $1 AND g.turn_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY g.step";
+        FROM generations g ", of_base!(), "JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND g.turn_id = $2 AND q.body IS NOT NULL AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        ORDER BY g.step");
     /// A call that comes in was not made here: nobody pays it again.
     INSERT = "INSERT INTO generations (id, turn_id, step, provider, api, model_requested, model_returned, \
         raw_kind, raw_complete, raw_response, raw_sha256, raw_bytes, status, stop_reason, \
@@ -89,8 +92,10 @@ struct Row {
     api: Option<String>,
     model_requested: String,
     model_returned: Option<String>,
-    body: Vec<u8>,
-    manifest: Json<serde_json::Value>,
+    #[sqlx(flatten)]
+    body: BodyRow,
+    #[sqlx(flatten)]
+    manifest: ManifestRow,
     raw_kind: String,
     raw_complete: bool,
     status: String,
@@ -206,8 +211,8 @@ pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Arc
             api: row.api,
             model_requested: row.model_requested,
             model_returned: row.model_returned,
-            request: Bytes(row.body),
-            request_manifest: row.manifest.0,
+            request: Bytes(row.body.whole(row.id)?),
+            request_manifest: row.manifest.whole(row.id)?,
             raw_kind: row.raw_kind,
             raw_complete: row.raw_complete,
             raw: None,
@@ -271,7 +276,8 @@ pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(
             .execute(conn)
             .await?;
     });
-    requests::insert(tx, of.id, &of.request.0, &of.request_manifest).await
+    let manifest = to_json(&of.request_manifest, "generation_requests", "manifest")?;
+    requests::insert_apart(tx, of.id, (of.turn_id, of.step), (&of.request.0, manifest)).await
 }
 
 /// Says which place the next turn of a chat gets.

@@ -228,7 +228,7 @@ pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &Copies) -> Result<(), Stor
                 row.push_bind(old.uuid()).push_bind(new.uuid());
             });
             query.push(COPY_REQUESTS).push_bind(Vec::<u8>::new()).push(", ");
-            query.push_bind(sqlx::types::Json(serde_json::json!({ "turns": [], "not_sent": [] })));
+            query.push_bind(br#"{"turns":[],"not_sent":[]}"#.to_vec());
             query.push(" FROM m").build().execute(&mut *conn).await?;
         }
         for some in fixed_chunks(&copies.blocks) {

@@ -1,9 +1,7 @@
 //! Generations: single calls of a provider. What was sent is in [`requests`], and the response's bytes are in [`raw`].
 
-use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -16,20 +14,29 @@ use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, pla
 pub mod raw;
 pub mod requests;
 
+use requests::{ManifestRow, StoredRequest, manifest_columns, of_base};
+
 macro_rules! generation_columns {
     () => {
-        "g.id, g.turn_id, g.step, g.provider, g.model_requested, g.model_returned, COALESCE(q.manifest, '{}') AS manifest, g.raw_sha256, \
-         g.raw_bytes, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, g.output_tokens, \
+        concat!(
+            "g.id, g.turn_id, g.step, g.provider, g.model_requested, g.model_returned, ",
+            manifest_columns!(),
+            ", g.raw_sha256, g.raw_bytes, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, g.output_tokens, \
          g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, g.price_version, g.error, g.first_token_at, \
          g.started_at, g.ended_at"
+        )
     };
 }
 
 /// Generations with their requests, in chats of this owner ($1).
 macro_rules! of_owner {
     () => {
-        " FROM generations g LEFT JOIN generation_requests q ON q.generation_id = g.id JOIN turns t ON t.id = g.turn_id \
-         JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL"
+        concat!(
+            " FROM generations g ",
+            of_base!(),
+            "JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
+             WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL"
+        )
     };
 }
 
@@ -44,8 +51,7 @@ sql! {
     IDS = concat!("SELECT g.id ", of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
     LIST = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
     FIND = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.id = $2");
-    RUNNING = concat!("SELECT ", generation_columns!(), " FROM generations g \
-        LEFT JOIN generation_requests q ON q.generation_id = g.id WHERE g.turn_id = $1 AND g.status = 'running' ORDER BY g.step");
+    RUNNING = concat!("SELECT ", generation_columns!(), " FROM generations g ", of_base!(), "WHERE g.turn_id = $1 AND g.status = 'running' ORDER BY g.step");
 }
 
 /// How far a generation is.
@@ -81,11 +87,9 @@ pub struct NewGeneration {
     /// The API that the provider is asked in, as configurations name it.
     pub api: String,
     pub model_requested: String,
-    /// The body exactly as it is sent; no headers, so no key.
-    pub request_body: Bytes,
-    /// Which turns went into it and how, and which parameters did not ([`crate::domain::context::RequestManifest`]); as text,
-    /// because of a long path it is as large as the path.
-    pub request_manifest: Box<RawValue>,
+    /// What is sent, and which turns went into it and how, and which parameters did not
+    /// ([`crate::domain::context::RequestManifest`]).
+    pub request: StoredRequest,
     pub raw_kind: RawKind,
     pub started_at: DateTime<Utc>,
 }
@@ -146,7 +150,8 @@ struct GenerationRow {
     provider: String,
     model_requested: String,
     model_returned: Option<String>,
-    manifest: Json<Value>,
+    #[sqlx(flatten)]
+    manifest: ManifestRow,
     raw_sha256: Option<Vec<u8>>,
     raw_bytes: Option<i64>,
     raw_kind: String,
@@ -174,7 +179,7 @@ impl GenerationRow {
             provider: self.provider,
             model_requested: self.model_requested,
             model_returned: self.model_returned,
-            request_manifest: with_parts(self.manifest.0),
+            request_manifest: with_parts(self.manifest.whole(self.id)?),
             raw_sha256: self.raw_sha256,
             raw_bytes: self.raw_bytes.map(place),
             raw_kind: parse_word(self.raw_kind, TABLE, "raw_kind", self.id)?,
@@ -199,6 +204,7 @@ impl GenerationRow {
 /// Manifests were once the list of turns alone.
 fn with_parts(manifest: Value) -> Value {
     match manifest {
+        Value::Null => json!({}),
         Value::Array(turns) => json!({"turns": turns, "not_sent": []}),
         manifest => manifest,
     }
@@ -220,7 +226,7 @@ pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> 
             .execute(conn)
             .await?;
     });
-    requests::insert(tx, new.id, &new.request_body, &new.request_manifest).await
+    requests::insert(tx, new.id, &new.request).await
 }
 
 /// Ends a generation and packs its raw bytes if they are few; the others are left for [`raw::pack`], so that a large

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt;
-use serde_json::value::to_raw_value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::attempts::Tried;
@@ -20,6 +19,7 @@ use crate::server::outbound::provider::{Decoder, Outcome, Refused, Reply};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
 use crate::server::run::pace::Pace;
+use crate::server::store::generations::requests::StoredRequest;
 use crate::server::store::generations::{NewGeneration, RawKind};
 
 /// What is known of a generation while it runs.
@@ -79,6 +79,7 @@ impl Run<'_> {
         let step = self.step;
         self.step += 1;
         let now = self.supervisor.clock().now();
+        let request = self.as_stored(step, body, manifest).await;
         self.recorder.push(Event::GenerationStart {
             generation_id: id,
             step,
@@ -93,8 +94,7 @@ impl Run<'_> {
             provider: self.job.lock.provider.clone(),
             api: self.provider.api().to_owned(),
             model_requested: self.job.lock.model.clone(),
-            request_body: body.clone(),
-            request_manifest: to_raw_value(manifest).unwrap_or_default(),
+            request,
             raw_kind: if self.supervisor.stores_raw() { RawKind::SseEvents } else { RawKind::None },
             started_at: now,
         };
@@ -104,6 +104,23 @@ impl Run<'_> {
             self.generations.push(id);
         }
         Ok(self.progress(id))
+    }
+
+    /// The request as it is stored: after an earlier one of its path, if that can be read.
+    async fn as_stored(&self, step: u32, body: &Bytes, manifest: &RequestManifest) -> StoredRequest {
+        let manifest = serde_json::to_vec(manifest).unwrap_or_default().into();
+        if StoredRequest::is_short(body) {
+            return StoredRequest::whole(body.clone(), manifest);
+        }
+        let turn = self.job.turn.id;
+        match self.supervisor.bases().before(self.supervisor.db(), turn, step).await {
+            Ok(Some(base)) => StoredRequest::after(&base, body.clone(), manifest),
+            Ok(None) => StoredRequest::whole(body.clone(), manifest),
+            Err(error) => {
+                tracing::warn!(%turn, %error, "an earlier request could not be read: this one is stored whole");
+                StoredRequest::whole(body.clone(), manifest)
+            }
+        }
     }
 
     fn progress(&self, id: GenerationId) -> Progress {

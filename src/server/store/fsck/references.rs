@@ -25,6 +25,13 @@ rules! {
     REQUEST_OF_GENERATION: "I9", "generations", "what was sent is missing",
         "SELECT g.id FROM generations g LEFT JOIN generation_requests q ON q.generation_id = g.id \
          WHERE q.generation_id IS NULL";
+    BASE_OF_REQUEST: "I9", "generation_requests", "what it was stored after is missing, is not whole, is too short or of another chat",
+        "SELECT q.generation_id FROM generation_requests q LEFT JOIN generation_requests p ON p.generation_id = q.base_id \
+         LEFT JOIN generations g ON g.id = q.generation_id LEFT JOIN turns t ON t.id = g.turn_id \
+         LEFT JOIN generations h ON h.id = p.generation_id LEFT JOIN turns u ON u.id = h.turn_id \
+         WHERE q.base_id IS NOT NULL AND (p.generation_id IS NULL OR p.base_id IS NOT NULL \
+         OR q.body_head + q.body_tail > LENGTH(p.body) OR q.manifest_head + q.manifest_tail > LENGTH(p.manifest) \
+         OR t.chat_id IS DISTINCT FROM u.chat_id OR t.depth < u.depth)";
     OWNER_OF_EXCHANGE: "R15", "exchanges", "its owner is not its chat's",
         "SELECT e.id FROM exchanges e LEFT JOIN chats c ON c.id = e.chat_id \
          WHERE c.id IS NULL OR c.owner_id <> e.owner_id";

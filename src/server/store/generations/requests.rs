@@ -1,30 +1,210 @@
-//! What was sent, apart from what is known of its call: it may be as long as its chat, and is written once.
+//! What was sent, apart from what is known of its call. Each message of a long chat sends the chat again, so a request is
+//! stored as what it has that an earlier one of its path has not: where it differs from its base there are its own bytes,
+//! and around them those of the base. A base is whole, so nothing is read over more than two rows; and it is of a turn
+//! above or of the same one, which never goes before those below it.
 
-use serde::Serialize;
-use sqlx::types::Json;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use uuid::Uuid;
 
-use crate::domain::{GenerationId, UserId};
+use crate::domain::{GenerationId, TurnId, UserId, limits};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::rows::inconsistent;
+
+const TABLE: &str = "generation_requests";
+
+/// What a request is put together from, of `q` and its base `p` ([`of_base`]).
+macro_rules! request_columns {
+    () => {
+        "q.body, q.body_head, q.body_tail, p.body AS base_body"
+    };
+}
+/// The same of its manifest; nulls where nothing is stored of a request.
+macro_rules! manifest_columns {
+    () => {
+        "q.manifest, q.manifest_head, q.manifest_tail, p.manifest AS base_manifest"
+    };
+}
+/// The requests `q` of generations `g`, and what they were stored after.
+macro_rules! of_base {
+    () => {
+        "LEFT JOIN generation_requests q ON q.generation_id = g.id LEFT JOIN generation_requests p ON p.generation_id = q.base_id "
+    };
+}
+pub(in crate::server::store) use {manifest_columns, of_base, request_columns};
 
 sql! {
-    INSERT = "INSERT INTO generation_requests (generation_id, body, manifest) VALUES ($1, $2, $3)";
-    FIND = "SELECT q.body FROM generation_requests q JOIN generations g ON g.id = q.generation_id \
-        JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
-        WHERE c.owner_id = $1 AND g.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
+    INSERT = "INSERT INTO generation_requests (generation_id, base_id, body, body_head, body_tail, manifest, manifest_head, \
+        manifest_tail) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    FIND = concat!("SELECT ", request_columns!(), " FROM generations g ", of_base!(), "JOIN turns t ON t.id = g.turn_id \
+        JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND g.id = $2 AND q.body IS NOT NULL AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
+    /// Of this turn's earlier steps, or else of the reply before it, the newest that has a request.
+    BEFORE = "SELECT COALESCE(q.base_id, q.generation_id), s.imported_at \
+        FROM turns t LEFT JOIN turns m ON m.id = t.prev_turn_id \
+        JOIN turns r ON r.id = t.id OR r.id = m.prev_turn_id \
+        JOIN generations g ON g.turn_id = r.id JOIN generation_requests q ON q.generation_id = g.id \
+        LEFT JOIN chat_sources s ON s.chat_id = t.chat_id \
+        WHERE t.id = $1 AND (g.turn_id <> t.id OR g.step < $2) ORDER BY r.depth DESC, g.step DESC LIMIT 1";
+    WHOLE = "SELECT body, manifest FROM generation_requests WHERE generation_id = $1 AND base_id IS NULL";
 }
 
-/// Stores what was sent, behind the row of its call, and what it was made of.
+/// Which request the next one of a path may be stored after. A chat that was deleted for ever and is taken in again has
+/// the same ids, and need not have the same bytes: so it is also said when it was taken in.
+pub type BaseId = (GenerationId, Option<DateTime<Utc>>);
+
+/// A request that is stored whole.
+#[derive(Debug, Clone)]
+pub struct Base {
+    pub id: GenerationId,
+    pub body: Bytes,
+    pub manifest: Bytes,
+}
+
+/// Bytes that stand between the first `head` and the last `tail` of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    head: usize,
+    bytes: Bytes,
+    tail: usize,
+}
+
+/// A request as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRequest {
+    base: Option<GenerationId>,
+    body: Part,
+    manifest: Part,
+}
+
+impl Part {
+    fn whole(bytes: Bytes) -> Self {
+        Self { head: 0, bytes, tail: 0 }
+    }
+
+    fn after(base: &[u8], whole: &Bytes) -> Self {
+        let head = begin_alike(base, whole);
+        let tail = base[head..].iter().rev().zip(whole[head..].iter().rev()).take_while(|(was, is)| was == is).count();
+        Self { head, bytes: whole.slice(head..whole.len() - tail), tail }
+    }
+}
+
+/// With how many equal bytes both begin. Of a long chat that is nearly all of them: compared by the page, which is thirty
+/// times as fast as one by one.
+fn begin_alike(one: &[u8], other: &[u8]) -> usize {
+    const PAGE: usize = 4096;
+    let pages = one.chunks_exact(PAGE).zip(other.chunks_exact(PAGE)).take_while(|(one, other)| one == other).count();
+    let rest = one[pages * PAGE..].iter().zip(&other[pages * PAGE..]).take_while(|(one, other)| one == other).count();
+    pages * PAGE + rest
+}
+
+impl StoredRequest {
+    /// All of it: the body exactly as it is sent, without headers and so without a key, and its manifest as JSON.
+    pub fn whole(body: Bytes, manifest: Bytes) -> Self {
+        Self { base: None, body: Part::whole(body), manifest: Part::whole(manifest) }
+    }
+
+    /// Whether it is too short for a base to be looked for.
+    pub fn is_short(body: &[u8]) -> bool {
+        body.len() < limits::REQUEST_SHORT_BYTES
+    }
+
+    /// What it has that `base` has not, or all of it where that is much of it: then it is the better base of those to
+    /// come.
+    pub fn after(base: &Base, body: Bytes, manifest: Bytes) -> Self {
+        let most = limits::REQUEST_STORED_BYTES.min(body.len() / 2);
+        let (its_body, its_manifest) = (Part::after(&base.body, &body), Part::after(&base.manifest, &manifest));
+        match its_body.bytes.len() + its_manifest.bytes.len() <= most {
+            true => Self { base: Some(base.id), body: its_body, manifest: its_manifest },
+            false => Self::whole(body, manifest),
+        }
+    }
+
+    /// Whether it may be the base of later ones.
+    pub fn is_whole(&self) -> bool {
+        self.base.is_none()
+    }
+}
+
+/// [`request_columns`] of a row.
+#[derive(sqlx::FromRow)]
+pub(in crate::server::store) struct BodyRow {
+    body: Vec<u8>,
+    body_head: i64,
+    body_tail: i64,
+    base_body: Option<Vec<u8>>,
+}
+
+impl BodyRow {
+    /// The body as it was sent.
+    ///
+    /// # Errors
+    /// `Inconsistent` where its base is too short for it.
+    pub fn whole(self, id: Uuid) -> Result<Vec<u8>, StoreError> {
+        put_together(self.body, (self.body_head, self.body_tail), self.base_body, "body", id)
+    }
+}
+
+/// [`manifest_columns`] of a row, of a call that may have no request.
+#[derive(sqlx::FromRow)]
+pub(in crate::server::store) struct ManifestRow {
+    manifest: Option<Vec<u8>>,
+    manifest_head: Option<i64>,
+    manifest_tail: Option<i64>,
+    base_manifest: Option<Vec<u8>>,
+}
+
+impl ManifestRow {
+    /// The manifest; null where there is none.
+    ///
+    /// # Errors
+    /// `Inconsistent` where its base is too short for it, or it is no JSON.
+    pub fn whole(self, id: Uuid) -> Result<Value, StoreError> {
+        const COLUMN: &str = "manifest";
+        let Some(own) = self.manifest else { return Ok(Value::Null) };
+        let around = (self.manifest_head.unwrap_or_default(), self.manifest_tail.unwrap_or_default());
+        let whole = put_together(own, around, self.base_manifest, COLUMN, id)?;
+        serde_json::from_slice(&whole).map_err(|why| inconsistent(TABLE, COLUMN, id, why))
+    }
+}
+
+/// Its own bytes between so many of the first and the last of its base's.
+fn put_together(
+    own: Vec<u8>,
+    (head, tail): (i64, i64),
+    base: Option<Vec<u8>>,
+    column: &'static str,
+    id: Uuid,
+) -> Result<Vec<u8>, StoreError> {
+    let Some(mut base) = base else { return Ok(own) };
+    let end = usize::try_from(tail).ok().and_then(|tail| base.len().checked_sub(tail));
+    match (usize::try_from(head), end) {
+        (Ok(head), Some(end)) if head <= end => {
+            base.splice(head..end, own);
+            Ok(base)
+        }
+        _ => Err(inconsistent(TABLE, column, id, "its base is too short")),
+    }
+}
+
+/// Stores what was sent, behind the row of its call.
 pub(in crate::server::store) async fn insert(
     tx: &mut Tx,
     id: GenerationId,
-    body: &[u8],
-    manifest: &(impl Serialize + Sync),
+    request: &StoredRequest,
 ) -> Result<(), StoreError> {
+    let StoredRequest { base, body, manifest } = request;
     in_tx!(tx, |conn| sqlx::query(INSERT)
         .bind(id.uuid())
-        .bind(body)
-        .bind(Json(manifest))
+        .bind(base.map(GenerationId::uuid))
+        .bind(&body.bytes[..])
+        .bind(body.head as i64)
+        .bind(body.tail as i64)
+        .bind(&manifest.bytes[..])
+        .bind(manifest.head as i64)
+        .bind(manifest.tail as i64)
         .execute(conn)
         .await
         .map(drop))?;
@@ -33,7 +213,109 @@ pub(in crate::server::store) async fn insert(
 
 /// The request exactly as it was sent.
 pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Vec<u8>>, StoreError> {
-    Ok(on!(db, |pool| {
-        sqlx::query_scalar(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?
-    }))
+    let row: Option<BodyRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?);
+    row.map(|row| row.whole(generation.uuid())).transpose()
+}
+
+/// After which request that of this step of a turn may be stored.
+pub async fn before(db: &Db, turn: TurnId, step: u32) -> Result<Option<BaseId>, StoreError> {
+    let row: Option<(Uuid, Option<DateTime<Utc>>)> =
+        on!(db, |pool| { sqlx::query_as(BEFORE).bind(turn.uuid()).bind(i64::from(step)).fetch_optional(pool).await? });
+    Ok(row.map(|(id, imported_at)| (id.into(), imported_at)))
+}
+
+/// A request that is stored whole; none where it is not.
+pub async fn base(db: &Db, id: GenerationId) -> Result<Option<Base>, StoreError> {
+    let row: Option<(Vec<u8>, Vec<u8>)> =
+        on!(db, |pool| sqlx::query_as(WHOLE).bind(id.uuid()).fetch_optional(pool).await?);
+    Ok(row.map(|(body, manifest)| Base { id, body: body.into(), manifest: manifest.into() }))
+}
+
+/// Stores what was sent by a call that was made elsewhere and comes in behind those before it: its step of a turn, its body
+/// and its manifest.
+pub(in crate::server::store) async fn insert_apart(
+    tx: &mut Tx,
+    id: GenerationId,
+    (turn, step): (TurnId, u32),
+    (body, manifest): (&[u8], String),
+) -> Result<(), StoreError> {
+    let (body, manifest) = (Bytes::copy_from_slice(body), Bytes::from(manifest));
+    let base = match StoredRequest::is_short(&body) {
+        true => None,
+        false => base_in(tx, turn, step).await?,
+    };
+    let request = match base {
+        Some(base) => StoredRequest::after(&base, body, manifest),
+        None => StoredRequest::whole(body, manifest),
+    };
+    insert(tx, id, &request).await
+}
+
+/// [`before`] and [`base`] in one.
+async fn base_in(tx: &mut Tx, turn: TurnId, step: u32) -> Result<Option<Base>, StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query_as(BEFORE).bind(turn.uuid()).bind(i64::from(step));
+        let before: Option<(Uuid, Option<DateTime<Utc>>)> = query.fetch_optional(&mut *conn).await?;
+        let Some((id, _)) = before else { return Ok(None) };
+        let row: Option<(Vec<u8>, Vec<u8>)> = sqlx::query_as(WHOLE).bind(id).fetch_optional(&mut *conn).await?;
+        Ok(row.map(|(body, manifest)| Base { id: id.into(), body: body.into(), manifest: manifest.into() }))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn base(body: &str, manifest: &str) -> Base {
+        Base {
+            id: crate::server::platform::ids::mint(),
+            body: body.to_owned().into(),
+            manifest: manifest.to_owned().into(),
+        }
+    }
+
+    fn read(part: &Part, base: &[u8]) -> Vec<u8> {
+        let around = (part.head as i64, part.tail as i64);
+        put_together(part.bytes.to_vec(), around, Some(base.to_vec()), "body", Uuid::nil()).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn what_differs_and_its_base_are_what_was_sent(
+            head in "[ab]{0,9}", tail in "[ab]{0,9}", was in "[ab]{0,9}", is in "[ab]{0,9}", pages in 0_usize..3,
+        ) {
+            let head = "x".repeat(4096 * pages) + &head;
+            let (was, is) = (format!("{head}{was}{tail}"), format!("{head}{is}{tail}"));
+            let part = Part::after(was.as_bytes(), &is.clone().into());
+            prop_assert!(part.head >= head.len(), "{} of {}", part.head, head.len());
+            prop_assert!(part.head + part.tail <= was.len().min(is.len()));
+            prop_assert_eq!(read(&part, was.as_bytes()), is.as_bytes());
+        }
+    }
+
+    #[test]
+    fn one_that_has_much_of_its_own_is_stored_whole() {
+        let earlier = base(&"a".repeat(400_000), "[1]");
+        let stored = |own: usize| {
+            StoredRequest::after(&earlier, format!("{}{}", "a".repeat(400_000), "b".repeat(own)).into(), "[1,2]".into())
+        };
+        assert!(!stored(1_000).is_whole());
+        assert_eq!(stored(1_000).base, Some(earlier.id));
+        assert!(!stored(limits::REQUEST_STORED_BYTES - 10).is_whole());
+        assert!(stored(limits::REQUEST_STORED_BYTES).is_whole());
+        let short = base("aa", "[]");
+        assert!(StoredRequest::after(&short, "aabbb".into(), "[]".into()).is_whole(), "half of it is its own");
+    }
+
+    #[test]
+    fn a_base_that_is_too_short_is_said_and_not_guessed() {
+        for (head, tail) in [(3, 3), (6, 0), (0, 6), (-1, 0), (0, -1)] {
+            let read = put_together(b"x".to_vec(), (head, tail), Some(b"12345".to_vec()), "body", Uuid::nil());
+            let why = read.unwrap_err();
+            assert!(matches!(why, StoreError::Inconsistent { column: "body", .. }), "{why}");
+        }
+    }
 }
