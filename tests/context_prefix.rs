@@ -81,7 +81,7 @@ fn reply(provider: &dyn Provider, raw: &[u8], number: u64) -> HistoryTurn {
         turn_id: turn.id,
         role: Role::Assistant,
         blocks: turn.blocks.into(),
-        raw: vec![Bytes::copy_from_slice(raw)],
+        raw: vec![Bytes::copy_from_slice(raw).into()],
         leaves_out_reasoning: false,
         attached: Default::default(),
     }

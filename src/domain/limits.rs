@@ -51,8 +51,8 @@ pub const TURNS_PER_CHAT: i64 = 50_000;
 pub const SIBLINGS: i64 = 200;
 /// Branches of a chat that are not deleted, with and without turns: lists of them are not paged.
 pub const BRANCHES_PER_CHAT: i64 = 10_000;
-/// Memory of paths that were sent lately, bytes.
-pub const PATHS_KEPT_BYTES: usize = 32 << 20;
+/// Memory of paths that were sent lately, with their responses, bytes.
+pub const PATHS_KEPT_BYTES: usize = 64 << 20;
 /// Requests: one below the first bound is stored whole, and so is one that has more of its own than the second beside an
 /// earlier one of its path. Memory of those that others are stored after.
 pub const REQUEST_SHORT_BYTES: usize = 8 << 10;

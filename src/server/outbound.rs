@@ -37,6 +37,7 @@ pub mod redact;
 pub mod registry;
 pub mod replay;
 pub mod reported_cost;
+pub mod response;
 pub mod scripted;
 pub mod sse;
 

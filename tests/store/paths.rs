@@ -205,6 +205,8 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
         };
         let read = async |at: usize| asked(bush.owner, at, |_| true).await.0;
         let stored = async |at: usize| turns::path(db, bush.owner, leaf(at), 1_000).await.unwrap().0;
+        answered(db, leaf(20)).await;
+        answered(db, leaf(88)).await;
         for at in [60, 70, 89, 65, 10] {
             assert_eq!(read(at).await, stored(at).await, "to {at}");
         }
@@ -213,15 +215,35 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
         assert_eq!(asked(id(), 10, |_| true).await.0, [], "a stranger's short one");
 
         // Responses come with the path, whether it is known or read.
-        answered(db, leaf(20)).await;
         for (what, paths) in [("read", &Paths::default()), ("known", &paths)] {
-            for (wants, count) in [((|turn| turn.depth == 20) as fn(&Turn) -> bool, 1), (|turn| turn.depth != 20, 0)] {
+            for (wants, count) in [((|turn| turn.depth == 20) as fn(&Turn) -> bool, 1), (|turn| turn.depth < 20, 0)] {
                 let begun = paths.begin(db, bush.owner, leaf(89)).await.unwrap();
                 let (_, responses) = paths.finish(db, bush.owner, begun, wants).await.unwrap();
-                assert_eq!(responses.len(), count, "{what}");
-                assert!(responses.values().flatten().all(|step| step.bytes == b"data: {}"), "{what}");
+                assert_eq!(responses.values().flat_map(|steps| steps.iter()).count(), count, "{what}");
+                assert!(
+                    responses.values().flat_map(|steps| steps.iter()).all(|step| step.response.bytes() == "data: {}"),
+                    "{what}"
+                );
             }
         }
+
+        // Nor is a response read again, unless its turn has changed: here one that is known, and one of the newest.
+        let said = async |paths: &Paths, at: usize| {
+            let begun = paths.begin(db, bush.owner, leaf(89)).await.unwrap();
+            let (_, responses) = paths.finish(db, bush.owner, begun, |_| true).await.unwrap();
+            responses[&leaf(at)][0].response.bytes()
+        };
+        let paths = Paths::default();
+        assert_eq!([said(&paths, 20).await, said(&paths, 88).await], ["data: {}", "data: {}"]);
+        let other = match db {
+            Db::Sqlite { .. } => "UPDATE generation_chunks SET bytes = X'2121'",
+            Db::Postgres { .. } => "UPDATE generation_chunks SET bytes = '\\x2121'",
+        };
+        run(db, other).await;
+        assert_eq!([said(&paths, 20).await, said(&paths, 88).await], ["data: {}", "data: {}"]);
+        run(db, "UPDATE turns SET last_event_seq = last_event_seq + 1 WHERE depth = 88").await;
+        assert_eq!([said(&paths, 20).await, said(&paths, 88).await], ["data: {}", "!!"]);
+        assert_eq!(said(&Paths::default(), 20).await, "!!");
 
         // What nothing here does to a turn that has ended shows that it was kept.
         run(db, "UPDATE turn_blocks SET content = REPLACE(content, '20.0', 'other')").await;

@@ -485,7 +485,7 @@ async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
     let of_turns = raw::of_turns(db, &[story.reply.id, story.question.id]).await.unwrap();
     assert_eq!(of_turns.len(), 1);
     let step = &of_turns[&story.reply.id][0];
-    assert_eq!((step.is_complete, &step.bytes, step.generation_id), (true, &sent, generation.id));
+    assert_eq!((step.is_complete, step.body.as_it_came(), step.generation_id), (true, sent, generation.id));
     assert_eq!(step.api.as_deref(), Some("openai_chat"));
     assert_eq!(raw::unpacked(db, 9).await.unwrap(), []);
 
@@ -532,7 +532,7 @@ async fn raw_bytes_come_back_exactly(db: &Db, story: &Story) {
     assert_eq!(raw::unpacked(db, 9).await.unwrap(), []);
     assert!(raw::find(db, story.owner, new.id).await.unwrap().as_ref() == Some(&large));
     let step = raw::of_turns(db, &[story.reply.id]).await.unwrap().remove(&story.reply.id).unwrap().remove(1);
-    assert!(!step.is_complete && step.bytes == large);
+    assert!(!step.is_complete && step.body.as_it_came() == large);
 }
 
 fn sha2(bytes: &[u8]) -> Vec<u8> {
@@ -719,7 +719,7 @@ async fn a_path_is_copied(db: &Db, story: &Story) {
     );
     let raw_of = async |turn: TurnId| {
         let steps = raw::of_turns(db, &[turn]).await.unwrap().remove(&turn).unwrap();
-        steps.into_iter().map(|step| (step.is_complete, step.api, step.bytes)).collect::<Vec<_>>()
+        steps.into_iter().map(|step| (step.is_complete, step.api, step.body)).collect::<Vec<_>>()
     };
     assert_eq!(raw_of(new[1]).await, raw_of(story.reply.id).await);
     let generation = generations::list(db, owner, new[1]).await.unwrap().remove(0);

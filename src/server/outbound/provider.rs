@@ -145,7 +145,7 @@ pub struct HistoryTurn {
     /// The response bodies of its generations, in step order, when the turn is sent as the model wrote it. The last one
     /// may have been cut off: the bytes say so, and only what the API takes of it is sent (providers.md 2.6). Empty
     /// means canonical: plain text. Tool results come from `blocks` in both cases.
-    pub raw: Vec<Bytes>,
+    pub raw: Vec<super::response::Response>,
     /// Reasoning, its proofs and whatever hangs on them stay behind: the provider refused them.
     pub leaves_out_reasoning: bool,
     /// What a person attached, and images of results, as the model is shown them; an image that the model cannot see is

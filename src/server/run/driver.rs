@@ -29,6 +29,7 @@ use crate::domain::{Charge, Cost, Event, Failure, FailureKind, GenerationId, Tur
 use crate::server::outbound::absent::Absent;
 use crate::server::outbound::builder::PendingCall;
 use crate::server::outbound::provider::{Attached, Provider};
+use crate::server::outbound::response::Response;
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, raw};
 
@@ -81,7 +82,7 @@ struct Run<'a> {
     /// The request after which the provider paused. The same again would pause again.
     paused_at: Option<Bytes>,
     /// The bodies of this turn's generations that ended, in order.
-    steps_raw: Vec<Bytes>,
+    steps_raw: Vec<Response>,
     /// Under which id the provider keeps the last of them.
     response_id: Option<String>,
     /// The generations that were made, whose bytes are packed at the end.

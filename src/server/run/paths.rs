@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::{Block, Content, Turn, TurnId, UserId, limits};
+use crate::domain::{Block, Content, GenerationId, Turn, TurnId, UserId, limits};
+use crate::server::outbound::response::Response;
 use crate::server::store::generations::raw::{self, RawStep};
 use crate::server::store::turns::extent::{Extent, extent};
 use crate::server::store::{Db, StoreError, chat_sources, turns};
@@ -19,8 +20,34 @@ const NEWEST: u32 = 32;
 
 /// A path from its root on, of turns that have ended.
 type Path = Vec<Arc<Turn>>;
-/// Responses as they came, by their turns.
-pub type Responses = HashMap<TurnId, Vec<RawStep>>;
+/// The responses of turns, in the order of their steps; of a turn that was asked for and has none, none.
+pub type Responses = HashMap<TurnId, Arc<[Step]>>;
+
+/// A response of a turn, which is read once however often it is sent.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub generation_id: GenerationId,
+    /// As [`RawStep::is_complete`].
+    pub is_complete: bool,
+    pub api: Option<String>,
+    pub response: Response,
+    pub is_empty: bool,
+    weight: usize,
+}
+
+impl From<RawStep> for Step {
+    fn from(RawStep { generation_id, is_complete, api, body }: RawStep) -> Self {
+        let (is_empty, weight) = (body.is_empty(), body.weight());
+        Self {
+            generation_id,
+            is_complete,
+            api,
+            response: Response::packed(move || body.as_it_came()),
+            is_empty,
+            weight,
+        }
+    }
+}
 
 /// A path of which the newest turns were read.
 pub struct Begun {
@@ -32,6 +59,8 @@ pub struct Begun {
 /// A path that was sent.
 struct Known {
     path: Path,
+    /// Those that were asked for.
+    responses: Responses,
     /// When its chat was taken in from elsewhere: a chat that was deleted for ever and is taken in again has the same ids.
     imported_at: Option<DateTime<Utc>>,
     weight: usize,
@@ -64,55 +93,70 @@ impl Paths {
     ) -> Result<(Path, Responses), StoreError> {
         let Begun { leaf, newest, has_older } = begun;
         let newest: Path = newest.into_iter().map(Arc::new).collect();
-        let wanted =
-            |path: &Path| -> Vec<TurnId> { path.iter().filter(|turn| wants(turn)).map(|turn| turn.id).collect() };
         let Some(first) = newest.first().filter(|_| has_older).cloned() else {
-            let responses = raw::of_turns(db, &wanted(&newest)).await?;
+            let responses = read_responses(db, &newest, &wants, Responses::new()).await?;
             return Ok((newest, responses));
         };
         let source = chat_sources::find(db, owner, first.chat_id).await?;
         let imported_at = source.map(|source| source.imported_at);
-        let known = self.known(&first, imported_at).unwrap_or_default();
-        let (is_known, extent_of_known) = (!known.is_empty(), extent_of(&known));
-        let likely: Path = known.into_iter().chain(newest).collect();
+        let (known, likely) = match self.known(&first, &newest, imported_at) {
+            Some((before, responses)) => (Some(extent_of(&before)), Some((before, responses))),
+            None => (None, None),
+        };
         // Most often it is still the same, so nothing of it waits for the answer.
-        let (now, responses) = tokio::try_join!(
+        let (now, likely) = tokio::try_join!(
             async {
-                match is_known {
-                    true => extent(db, owner, leaf, 0, first.depth - 1).await.map(Some),
-                    false => Ok(None),
+                match known {
+                    Some(_) => extent(db, owner, leaf, 0, first.depth - 1).await.map(Some),
+                    None => Ok(None),
                 }
             },
             async {
-                match is_known {
-                    true => raw::of_turns(db, &wanted(&likely)).await,
-                    false => Ok(Responses::new()),
-                }
+                let Some((before, responses)) = likely else { return Ok(None) };
+                let path: Path = before.into_iter().chain(newest).collect();
+                let responses = read_responses(db, &path, &wants, responses).await?;
+                Ok(Some((path, responses)))
             }
         )?;
-        let (path, responses) = if now == Some(extent_of_known) {
-            (likely, responses)
-        } else {
-            let (path, _) = turns::path(db, owner, leaf, limits::TURNS_PER_CHAT as u32).await?;
-            let path: Path = path.into_iter().map(Arc::new).collect();
-            let responses = raw::of_turns(db, &wanted(&path)).await?;
-            (path, responses)
+        let (path, responses) = match likely.filter(|_| now == known) {
+            Some(likely) => likely,
+            None => {
+                let (path, _) = turns::path(db, owner, leaf, limits::TURNS_PER_CHAT as u32).await?;
+                let path: Path = path.into_iter().map(Arc::new).collect();
+                let responses = read_responses(db, &path, &wants, Responses::new()).await?;
+                (path, responses)
+            }
         };
         if path.iter().all(|turn| turn.status.is_terminal()) {
-            let weight = path.iter().map(|turn| weight(turn)).sum();
-            self.keep(Known { path: path.clone(), imported_at, weight });
+            let said: usize = responses.values().flat_map(|steps| steps.iter()).map(|step| step.weight).sum();
+            // What is read in the responses is about what their turns say.
+            let weight = said + path.iter().map(|turn| 2 * weight(turn)).sum::<usize>();
+            self.keep(Known { path: path.clone(), responses: responses.clone(), imported_at, weight });
         }
         Ok((path, responses))
     }
 
-    /// What is known of the path before this turn: of a tree, that is one.
-    fn known(&self, turn: &Turn, imported_at: Option<DateTime<Utc>>) -> Option<Path> {
-        let depth = usize::try_from(turn.depth).ok()?;
+    /// What is known of the path before the first of these turns: of a tree, that is one. With the responses of those
+    /// turns, and of those among the newest that are as they were.
+    fn known(
+        &self,
+        first: &Turn,
+        newest: &[Arc<Turn>],
+        imported_at: Option<DateTime<Utc>>,
+    ) -> Option<(Path, Responses)> {
+        let depth = usize::try_from(first.depth).ok()?;
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_of = |known: &&Known| {
-            known.imported_at == imported_at && known.path.get(depth).is_some_and(|known| known.id == turn.id)
+            known.imported_at == imported_at && known.path.get(depth).is_some_and(|known| known.id == first.id)
         };
-        Some(kept.iter().rev().find(is_of)?.path[..depth].to_vec())
+        let known = kept.iter().rev().find(is_of)?;
+        let (before, after) = known.path.split_at(depth);
+        let changed = newest.iter().enumerate().filter(|(at, turn)| after.get(*at) != Some(turn));
+        let mut responses = known.responses.clone();
+        for turn in changed.map(|(_, turn)| turn).chain(after.get(newest.len()..).unwrap_or_default()) {
+            responses.remove(&turn.id);
+        }
+        Some((before.to_vec(), responses))
     }
 
     fn keep(&self, new: Known) {
@@ -131,6 +175,23 @@ impl Paths {
         let too_many = kept.len() - within.count();
         kept.drain(..too_many);
     }
+}
+
+/// The responses of those turns of a path that are wanted, of which some are at hand.
+async fn read_responses(
+    db: &Db,
+    path: &[Arc<Turn>],
+    wants: impl Fn(&Turn) -> bool,
+    mut at_hand: Responses,
+) -> Result<Responses, StoreError> {
+    let wanted: Vec<TurnId> = path.iter().filter(|turn| wants(turn)).map(|turn| turn.id).collect();
+    let missing: Vec<TurnId> = wanted.iter().filter(|turn| !at_hand.contains_key(turn)).copied().collect();
+    let mut read = raw::of_turns(db, &missing).await?;
+    let of = |turn: TurnId| {
+        let read = || read.remove(&turn).unwrap_or_default().into_iter().map(Step::from).collect();
+        (turn, at_hand.remove(&turn).unwrap_or_else(read))
+    };
+    Ok(wanted.into_iter().map(of).collect())
 }
 
 fn extent_of(path: &[Arc<Turn>]) -> Extent {

@@ -58,7 +58,7 @@ mod tests {
             turn_id: TurnId::from_uuid(Uuid::nil()),
             role,
             blocks: if role == Role::User { said.blocks } else { Vec::new() }.into(),
-            raw: raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect(),
+            raw: raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes()).into()).collect(),
             leaves_out_reasoning: false,
             attached: Default::default(),
         }

@@ -147,7 +147,7 @@ fn push_assistant(
         messages.push(Role::Assistant, message::plain(&turn.plain_text()));
         return None;
     }
-    let mut steps: Vec<Said> = turn.raw.iter().map(|raw| read_again(raw)).collect();
+    let mut steps: Vec<Said> = turn.raw.iter().map(|raw| Said::clone(&raw.said("anthropic", read_again))).collect();
     // A pause that nothing came after was a cut: somebody stopped the reply before it went on.
     if let Some(last) = steps.iter_mut().rev().find(|said| !said.blocks.is_empty()).filter(|_| !is_last) {
         last.is_complete &= !last.is_paused;

@@ -8,6 +8,7 @@ use crate::domain::branch::ContextPolicy;
 use crate::domain::{Block, BlockId, Content, Event, GenerationId, Params, Role, Thinking, TurnId};
 use crate::server::outbound::builder::{BlockBuilder, Place};
 use crate::server::outbound::provider::{HistoryTurn, Item, Outcome};
+use crate::server::outbound::response::Response;
 
 /// Runs a script as a run would, with its tools, until it calls none; gives the types of its blocks and its text.
 async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, String, Outcome) {
@@ -31,7 +32,7 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
     for _ in 0..10 {
         let mut history = vec![turn(Role::User, vec![asked_block.clone()], Vec::new())];
         if !raw.is_empty() {
-            history.push(turn(Role::Assistant, blocks.clone(), raw.clone()));
+            history.push(turn(Role::Assistant, blocks.clone(), raw.iter().cloned().map(Response::from).collect()));
         }
         let request = ChatRequest {
             model: model.into(),

@@ -1,6 +1,8 @@
 //! The request body of `streamGenerateContent`: deterministic bytes out of the path (domain.md 4.7, providers.md 7.1, 7.6,
 //! 9). The model stands in the path of the URL, not here.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
@@ -124,7 +126,7 @@ fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
         return contents.text("model", &turn.plain_text());
     }
     let mut place = 0..;
-    for said in turn.raw.iter().map(|raw| read_again(raw)) {
+    for said in turn.raw.iter().map(|raw| raw.said("gemini", read_again)).map(Arc::unwrap_or_clone) {
         let answers = said
             .calls()
             .iter()

@@ -27,7 +27,7 @@ pub fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
 
 /// A turn with these blocks, and these responses.
 pub fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
-    let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes())).collect();
+    let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes()).into()).collect();
     HistoryTurn {
         turn_id: TurnId::from_uuid(Uuid::nil()),
         role,

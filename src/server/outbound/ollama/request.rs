@@ -1,5 +1,7 @@
 //! The request body of `/api/chat`: deterministic bytes out of the path (domain.md 4.7, providers.md 8, 9).
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
@@ -108,7 +110,7 @@ fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
         return;
     }
     let mut place = 0..;
-    for said in turn.raw.iter().map(|raw| read_again(raw)) {
+    for said in turn.raw.iter().map(|raw| raw.said("ollama", read_again)).map(Arc::unwrap_or_clone) {
         let answers: Vec<Value> = said
             .named_calls()
             .iter()

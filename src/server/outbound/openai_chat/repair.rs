@@ -36,7 +36,7 @@ mod tests {
             turn_id: TurnId::from_uuid(Uuid::nil()),
             role,
             blocks: Vec::new().into(),
-            raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes())).collect(),
+            raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes()).into()).collect(),
             leaves_out_reasoning: false,
             attached: Default::default(),
         };

@@ -1,5 +1,7 @@
 //! The request body of a chat completion: deterministic bytes out of the path (domain.md 4.7, providers.md 4.1, 9).
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
@@ -150,7 +152,8 @@ fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request:
         }
         return;
     }
-    let steps: Vec<Said> = turn.raw.iter().map(|raw| read_again(dialect, raw)).collect();
+    let read = |raw: &[u8]| read_again(dialect, raw);
+    let steps: Vec<Arc<Said>> = turn.raw.iter().map(|raw| raw.said(dialect.name, read)).collect();
     // Whether the model thinks this time does not matter: what was sent once is sent the same again.
     let can_think = request.capabilities.reasoning != provider::Reasoning::Never;
     let is_needed = can_think && steps.iter().any(|said| !said.calls.is_empty());

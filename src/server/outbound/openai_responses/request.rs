@@ -1,5 +1,7 @@
 //! The request body of a response: deterministic bytes out of the path (domain.md 4.7, providers.md 6.1, 9).
 
+use std::sync::Arc;
+
 use std::collections::HashSet;
 
 use bytes::Bytes;
@@ -14,6 +16,7 @@ use crate::server::outbound::openai_responses::models;
 use crate::server::outbound::openai_responses::stream::ResponsesDecoder;
 use crate::server::outbound::pictures;
 use crate::server::outbound::provider::{ChatRequest, Decoder, HistoryTurn, ShownImage};
+use crate::server::outbound::response::Response;
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same items.
 /// `with_summary` is whether summaries of the reasoning are asked for, `is_kept` whether the provider may keep the response
@@ -163,7 +166,7 @@ fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &His
         return;
     }
     let mut first_call = 0;
-    for said in turn.raw.iter().map(|raw| read_again(raw)) {
+    for said in turn.raw.iter().map(said_in) {
         let result = |number: usize| turn.result_text(first_call + number).map(|(text, _)| text);
         let (mut items, mut calls) = said.items(!turn.leaves_out_reasoning, |number| result(number).is_some());
         tell_apart(&mut items, &mut calls, used);
@@ -177,9 +180,9 @@ fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &His
 /// What the calls of a turn's last response gave, under the ids that the response has for them.
 fn results_of_last_step(turn: &HistoryTurn) -> Vec<Value> {
     let Some((last, before)) = turn.raw.split_last() else { return Vec::new() };
-    let first_call: usize = before.iter().map(|raw| read_again(raw).calls()).sum();
+    let first_call: usize = before.iter().map(|raw| said_in(raw).calls()).sum();
     let result = |number: usize| turn.result_text(first_call + number).map(|(text, _)| text);
-    let (_, calls) = read_again(last).items(true, |number| result(number).is_some());
+    let (_, calls) = said_in(last).items(true, |number| result(number).is_some());
     let images = |number: usize| turn.images_of(first_call + number).map(image).collect();
     calls.iter().map(|call| answer(call, result(call.number), images(call.number))).collect()
 }
@@ -208,6 +211,10 @@ fn tell_apart(items: &mut [Value], calls: &mut [SentCall], used: &mut HashSet<St
             call.call_id = id;
         }
     }
+}
+
+fn said_in(raw: &Response) -> Arc<Said> {
+    raw.said("openai_responses", read_again)
 }
 
 /// What a stored response said, whole or not.

@@ -42,7 +42,7 @@ impl Run<'_> {
             return Err(halt);
         }
         let calls = progress.builder.tool_calls().to_vec();
-        self.steps_raw.push(Bytes::from(progress.raw));
+        self.steps_raw.push(Bytes::from(progress.raw).into());
         self.response_id = progress.response_id;
         let next = match (calls.is_empty(), progress.stop_reason.as_deref().is_some_and(classify::is_paused)) {
             (true, false) => Next::Over,

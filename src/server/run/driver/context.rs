@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use bytes::Bytes;
 use serde_json::json;
 
 use super::attached::of_path;
@@ -18,7 +17,8 @@ use crate::domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
 use crate::domain::tool::{Called, OfferedTool};
 use crate::domain::{Author, Block, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
 use crate::server::outbound::provider::{Attached, ChatRequest, HistoryTurn};
-use crate::server::store::generations::raw::RawStep;
+use crate::server::outbound::response::Response;
+use crate::server::run::paths::Step;
 use crate::server::store::{StoreError, branches};
 
 /// The path before this turn, as it is sent.
@@ -206,10 +206,10 @@ impl Run<'_> {
             Some(begun) => paths.finish(db, owner, begun, is_own).await?,
             None => Default::default(),
         };
-        let mut raws: HashMap<TurnId, (Raw, Vec<Bytes>)> = HashMap::new();
+        let mut raws: HashMap<TurnId, (Raw, Vec<Response>)> = HashMap::new();
         for turn in &path {
             if let Some(steps) = steps.remove(&turn.id) {
-                raws.insert(turn.id, kept(turn, steps, self.provider.api()));
+                raws.insert(turn.id, kept(turn, &steps, self.provider.api()));
             }
         }
         // Replies up to the one that the provider refused; none where that one is not on this path.
@@ -269,29 +269,27 @@ impl Run<'_> {
 
 /// What is kept of a reply's bytes, without the requests in it that were refused and sent again. Bytes of another API,
 /// which the provider of this name spoke before, cannot be read by this one.
-pub(super) fn kept(turn: &Turn, steps: Vec<RawStep>, api: &str) -> (Raw, Vec<Bytes>) {
-    let wrote = |step: &RawStep| {
+pub(super) fn kept(turn: &Turn, steps: &[Step], api: &str) -> (Raw, Vec<Response>) {
+    let wrote = |step: &Step| {
         let is_of =
             |block: &Block| block.generation_id == Some(step.generation_id) && block.author == Author::Assistant;
         turn.blocks.iter().any(is_of)
     };
     let last = steps.len().saturating_sub(1);
-    let steps: Vec<RawStep> = steps
-        .into_iter()
+    let steps: Vec<&Step> = steps
+        .iter()
         .enumerate()
         .filter(|(at, step)| step.is_complete || *at == last || wrote(step))
         .map(|(_, step)| step)
         .collect();
-    let is_foreign = |step: &RawStep| step.api.as_deref().is_some_and(|of| of != api);
-    let raw = if steps.is_empty()
-        || steps.iter().any(is_foreign)
-        || steps.iter().any(|step| step.bytes.is_empty() && wrote(step))
-    {
-        Raw::Missing
-    } else if steps.iter().all(|step| step.is_complete) {
-        Raw::Whole
-    } else {
-        Raw::Partial
-    };
-    (raw, steps.into_iter().map(|step| step.bytes.into()).collect())
+    let is_foreign = |step: &&Step| step.api.as_deref().is_some_and(|of| of != api);
+    let raw =
+        if steps.is_empty() || steps.iter().any(is_foreign) || steps.iter().any(|step| step.is_empty && wrote(step)) {
+            Raw::Missing
+        } else if steps.iter().all(|step| step.is_complete) {
+            Raw::Whole
+        } else {
+            Raw::Partial
+        };
+    (raw, steps.into_iter().map(|step| step.response.clone()).collect())
 }

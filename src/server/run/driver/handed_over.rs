@@ -61,7 +61,7 @@ mod tests {
             turn_id: turn.id,
             role: turn.role,
             blocks: turn.blocks.clone().into(),
-            raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes())).collect(),
+            raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes()).into()).collect(),
             leaves_out_reasoning: false,
             attached: Default::default(),
         }

@@ -11,6 +11,7 @@ use crate::domain::repair::Repair;
 use crate::domain::{Block, Charge, Content, Failure, FailureKind, GenerationId, Turn, tool};
 use crate::server::outbound::builder::PendingCall;
 use crate::server::outbound::provider::{Item, Provider};
+use crate::server::run::paths::Step;
 use crate::server::store::StoreError;
 use crate::server::store::generations::{self, Generation, raw};
 
@@ -33,18 +34,19 @@ impl Run<'_> {
             self.charges.push(charge_of(generation));
         }
         self.step = made.iter().map(|generation| generation.step + 1).max().unwrap_or_default();
-        let mut steps = raw::of_turns(db, &[turn.id]).await?.remove(&turn.id).unwrap_or_default();
+        let steps = raw::of_turns(db, &[turn.id]).await?.remove(&turn.id).unwrap_or_default();
+        let mut steps: Vec<Step> = steps.into_iter().map(Step::from).collect();
         // A request that was refused and repaired is no step.
         steps.retain(|step| wrote(&turn, step.generation_id));
-        let told = steps.iter().any(|step| step.bytes.is_empty());
-        (_, self.steps_raw) = kept(&turn, steps, self.provider.api());
+        let told = steps.iter().any(|step| step.is_empty);
+        (_, self.steps_raw) = kept(&turn, &steps, self.provider.api());
         self.repair = repaired(&turn, &made);
         if told && self.repair.as_ref().is_none_or(|repaired| repaired.repair != Repair::StepsTold) {
             // Without the bytes they can only be told in words.
             self.repair = Some(Repaired::known(Repair::StepsTold, self.steps_raw.len(), turn.blocks.len()));
         }
         if let Some(last) = self.steps_raw.last() {
-            self.response_id = response_id(self.provider.as_ref(), last);
+            self.response_id = response_id(self.provider.as_ref(), &last.bytes());
         }
         Ok(())
     }

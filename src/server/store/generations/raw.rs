@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::domain::{GenerationId, TurnId, UserId, limits};
+use crate::domain::{GenerationId, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{bigint, inconsistent};
@@ -17,6 +17,9 @@ use crate::server::store::turn_events::fixed_chunks;
 const SMALL: i64 = 1 << 20;
 /// zstd's own default: JSON streams shrink to a tenth, at several hundred MB/s.
 const LEVEL: i32 = 3;
+
+/// Far below the bound of either database on parameters.
+const TURNS_AT_ONCE: usize = 1_000;
 
 /// Followed by rows of values.
 const INSERT: &str = "INSERT INTO generation_chunks (generation_id, n, bytes) ";
@@ -35,7 +38,8 @@ sql! {
         WHERE c.owner_id = $1 AND g.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
     /// Followed by a list of turn ids.
     PACKED = "SELECT raw_response, raw_bytes FROM generations WHERE id = $1";
-    OF_TURNS = "SELECT g.turn_id, g.id, g.raw_response, g.raw_bytes, g.raw_complete, g.status, g.api FROM generations g ";
+    OF_TURNS = "SELECT g.turn_id, g.id, g.raw_response, g.raw_bytes, g.raw_complete, g.status, g.api, \
+        EXISTS (SELECT 1 FROM generation_chunks k WHERE k.generation_id = g.id) AS has_pieces FROM generations g ";
 }
 
 /// A piece of a response, with the number of bytes before it, stored as `n`.
@@ -54,7 +58,48 @@ pub struct RawStep {
     pub is_complete: bool,
     /// What the bytes are written in; absent where that was not noted yet.
     pub api: Option<String>,
-    pub bytes: Vec<u8>,
+    pub body: RawBody,
+}
+
+/// A response as it lies in memory: as it came, or packed, which is a tenth of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RawBody {
+    Plain(Vec<u8>),
+    /// Was unpacked once and is whole.
+    Packed {
+        bytes: Vec<u8>,
+        length: usize,
+    },
+}
+
+impl RawBody {
+    fn packed(bytes: Vec<u8>, length: i64, id: Uuid) -> Result<Self, StoreError> {
+        let length = decompress(&bytes, length, id)?.len();
+        Ok(Self::Packed { bytes, length })
+    }
+
+    /// Whether nothing was kept.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Plain(bytes) => bytes.is_empty(),
+            Self::Packed { length, .. } => *length == 0,
+        }
+    }
+
+    /// How much memory it takes, bytes.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Plain(bytes) | Self::Packed { bytes, .. } => bytes.len(),
+        }
+    }
+
+    /// The response exactly as it came.
+    pub fn as_it_came(&self) -> Vec<u8> {
+        match self {
+            Self::Plain(bytes) => bytes.clone(),
+            Self::Packed { bytes, length } => zstd::bulk::decompress(bytes, *length).unwrap_or_default(),
+        }
+    }
 }
 
 #[derive(sqlx::FromRow)]
@@ -66,6 +111,7 @@ struct StepRow {
     raw_complete: bool,
     status: String,
     api: Option<String>,
+    has_pieces: bool,
 }
 
 /// Appends pieces of any number of responses.
@@ -123,7 +169,7 @@ pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Op
 pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<RawStep>>, StoreError> {
     let mut map: HashMap<TurnId, Vec<RawStep>> = HashMap::new();
     // A path may have more turns than a statement may have parameters.
-    for some in turns.chunks(limits::PAGE_MAX as usize) {
+    for some in turns.chunks(TURNS_AT_ONCE) {
         let rows: Vec<StepRow> = on!(db, |pool| {
             let mut query = QueryBuilder::new(OF_TURNS);
             query.push("WHERE g.turn_id IN (");
@@ -135,16 +181,17 @@ pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<R
             query.build_query_as().persistent(false).fetch_all(pool).await?
         });
         for row in rows {
-            let bytes = match (row.raw_response, row.raw_bytes) {
-                (Some(packed), Some(length)) => decompress(&packed, length, row.id)?,
+            let body = match (row.raw_response, row.raw_bytes) {
+                (Some(bytes), Some(length)) => RawBody::packed(bytes, length, row.id)?,
+                _ if !row.has_pieces => RawBody::Plain(Vec::new()),
                 _ => match pieces(db, row.id).await?.concat() {
                     // They may have been packed since the row was read.
-                    none if none.is_empty() => packed(db, row.id).await?,
-                    bytes => bytes,
+                    none if none.is_empty() => RawBody::Plain(packed(db, row.id).await?),
+                    bytes => RawBody::Plain(bytes),
                 },
             };
-            let is_complete = row.raw_complete && row.status == "complete" && !bytes.is_empty();
-            let step = RawStep { generation_id: row.id.into(), is_complete, api: row.api, bytes };
+            let is_complete = row.raw_complete && row.status == "complete" && !body.is_empty();
+            let step = RawStep { generation_id: row.id.into(), is_complete, api: row.api, body };
             map.entry(row.turn_id.into()).or_default().push(step);
         }
     }

@@ -1,0 +1,92 @@
+//! A response that goes back to its model: the bytes as they came, and what an adapter read in them the last time. A long
+//! chat sends hundreds of them again with every message, and each took a millisecond to read.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+
+/// What was read in a response, and by whom.
+type Said = (&'static str, Arc<dyn Any + Send + Sync>);
+
+/// One response; a clone is the same one.
+#[derive(Clone)]
+pub struct Response(Arc<Kept>);
+
+struct Kept {
+    body: Body,
+    said: OnceLock<Said>,
+}
+
+enum Body {
+    Plain(Bytes),
+    Packed(Box<dyn Fn() -> Vec<u8> + Send + Sync>),
+}
+
+impl Response {
+    /// One whose bytes are not at hand: `unpack` gives them, every time the same.
+    pub fn packed(unpack: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Kept { body: Body::Packed(Box::new(unpack)), said: OnceLock::new() }))
+    }
+
+    /// The bytes as they came.
+    pub fn bytes(&self) -> Bytes {
+        match &self.0.body {
+            Body::Plain(bytes) => bytes.clone(),
+            Body::Packed(unpack) => unpack().into(),
+        }
+    }
+
+    /// What `read` finds in the bytes. It is called once as long as the same `reader` asks; another one, as after a
+    /// server was configured to be another, gets its own.
+    pub fn said<T: Any + Send + Sync>(&self, reader: &'static str, read: impl Fn(&[u8]) -> T) -> Arc<T> {
+        let (by, said) = self.0.said.get_or_init(|| (reader, Arc::new(read(&self.bytes()))));
+        let said = Some(said.clone()).filter(|_| *by == reader).and_then(|said| said.downcast().ok());
+        said.unwrap_or_else(|| Arc::new(read(&self.bytes())))
+    }
+}
+
+impl From<Bytes> for Response {
+    fn from(bytes: Bytes) -> Self {
+        Self(Arc::new(Kept { body: Body::Plain(bytes), said: OnceLock::new() }))
+    }
+}
+
+impl From<&'static str> for Response {
+    fn from(text: &'static str) -> Self {
+        Bytes::from(text).into()
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Response").field(&self.bytes()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn it_is_read_once_and_by_another_reader_again() {
+        let reads = AtomicUsize::new(0);
+        let read = |bytes: &[u8]| {
+            reads.fetch_add(1, Ordering::Relaxed);
+            bytes.len()
+        };
+        for response in [Response::from("four"), Response::packed(|| b"four".to_vec())] {
+            reads.store(0, Ordering::Relaxed);
+            let same = response.clone();
+            assert_eq!([*response.said("a", read), *same.said("a", read), *response.said("a", read)], [4, 4, 4]);
+            assert_eq!(reads.load(Ordering::Relaxed), 1);
+            assert_eq!(*response.said("b", read), 4);
+            assert_eq!(*response.said("a", |bytes| bytes.to_vec()), b"four", "another form");
+            assert_eq!(reads.load(Ordering::Relaxed), 2);
+            assert_eq!(response.bytes(), "four");
+        }
+    }
+}
