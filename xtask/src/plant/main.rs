@@ -4,6 +4,7 @@
 //! `--old` it writes a sample of an older schema instead, and prints an empty one.
 
 mod old;
+mod response;
 mod words;
 
 use std::process::ExitCode;
@@ -151,6 +152,10 @@ async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, says: Says) ->
         reply.exchange_id = asked.id;
         says.put(&mut reply, n);
         turns::insert(tx, &reply).await?;
+        // Those of a given length are for what imports and exports cost beside storing alone.
+        if !is_plain && says.bytes.is_none() {
+            response::store(tx, lock, &reply).await?;
+        }
         branches::set_head(tx, branch.id, branch.head_turn_id, reply.id).await?;
         branch.head_turn_id = Some(reply.id);
         if !is_plain && n % VERSIONS == 0 {
