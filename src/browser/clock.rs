@@ -58,7 +58,7 @@ mod real {
         let set = |key: &str, value: &str| {
             let _ = js_sys::Reflect::set(&options, &key.into(), &value.into());
         };
-        set("hour", "2-digit");
+        set("hour", "numeric");
         set("minute", "2-digit");
         if !is_today {
             set("day", "numeric");

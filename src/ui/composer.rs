@@ -24,6 +24,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
+use crate::api::error::ApiError;
 use crate::api::view::DraftView;
 use crate::browser::clock;
 use crate::browser::heights::{self, Told};
@@ -49,6 +50,7 @@ use crate::ui::kit::Icon;
 use crate::ui::picture::PictureDialog;
 use crate::ui::words;
 use crate::ui::words::keys::stop_first;
+use crate::ui::words::told::problem;
 
 /// How long a page may be offline before what waits to be sent is not sent by itself any more.
 const TOO_LATE_MS: i64 = 60_000;
@@ -83,6 +85,7 @@ fn give_up_waiting(state: ComposerState) {
             false => {
                 look();
                 since.set_value(None);
+                state.problem.update(|said| drop(said.take_if(|said| *said == problem(&ApiError::unreached()))));
             }
         },
     );

@@ -21,7 +21,7 @@ async function takeIn(page: Page, name: string, { onlyLook = false, bytes }: { o
   await page.getByLabel("File", { exact: true }).setInputFiles({ ...text(name.split("/").pop()!, ""), buffer: bytes ?? readFileSync(join(SAMPLES, name)) });
   if (onlyLook) await page.getByLabel(/^Only look/).check();
   await page.getByRole("button", { name: "Import", exact: true }).click();
-  await expect(page.getByRole("status")).toContainText(onlyLook ? "only a look" : "Over.");
+  await expect(page.getByRole("status")).toContainText(onlyLook ? "only a look" : "Finished.");
 }
 
 /** What a product exports, the title of a chat in it, the path that is shown, and the path with the other version of its
@@ -74,8 +74,8 @@ for (const { file, product, title, path, before } of PRODUCTS) {
 
 test("a file that is none says so and keeps the page", async ({ page }) => {
   await takeIn(page, "letter.json", { bytes: Buffer.from("Dear reader,") });
-  await expect(page.getByRole("alert")).toContainText("It ended early");
-  await expect(page.getByRole("status")).toContainText("0 imported");
+  await expect(page.getByRole("alert")).toContainText("The import failed: this is not");
+  await expect(page.getByRole("status")).toHaveText("Nothing came in.");
 });
 
 /** What ChatGPT hands out when there is much of it: several files of conversations, and the pictures beside them. */

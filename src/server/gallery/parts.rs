@@ -74,7 +74,7 @@ fn fields() -> AnyView {
             {field("text", Kind::Text, "", None).draw()}
             {field("code", Kind::Code, "localhost", Some(words::wrong())).draw()}
             {field("key", Kind::Secret, "", None).draw()}
-            {field("lines", Kind::Lines(3), "{\n  \"temperature\": 0.2\n}", None).draw()}
+            {field("lines", Kind::CodeLines(3), "{\n  \"temperature\": 0.2\n}", None).draw()}
             {choice.draw()}
         </form>
     }

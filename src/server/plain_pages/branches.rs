@@ -157,8 +157,7 @@ fn took(sum: &Sum) -> String {
         return words::calls_none().to_owned();
     }
     let cost = sum.cost_micros.map(|micros| Cost { micros, is_estimated: sum.estimated_generations > 0 });
-    let cost = cost.map_or_else(|| spent::UNKNOWN.to_owned(), spent::cost);
-    words::took(spent::in_and_out(&sum.usage), &cost, sum.generations)
+    words::took(spent::in_and_out(&sum.usage), cost.map(spent::cost), sum.generations)
 }
 
 fn text_form(branch: &Branch, name: &'static str, label: &'static str, value: &str, longest: usize) -> AnyView {

@@ -142,8 +142,8 @@ pub struct ChatSettingsView<'a> {
 impl ChatSettingsView<'_> {
     pub fn draw(&self) -> AnyView {
         let (back, here) = places(self.chat.map(|chat| chat.id));
-        let lines = |name, label, hint, value: &str, rows| {
-            let (error, kind) = (self.error(name), Kind::Lines(rows));
+        let lines = |name, label, hint, value: &str, kind| {
+            let error = self.error(name);
             TextField { label, name, form: FORM, value, hint: Some(hint), error, kind, ..TextField::default() }.draw()
         };
         let form = self.form;
@@ -161,7 +161,7 @@ impl ChatSettingsView<'_> {
                 {self.branch.map(|(branch, ..)| view! {
                     <input type="hidden" name="branch_id" value=branch.id.to_string()/>
                 })}
-                {lines("system_prompt", words::system_prompt(), prompt_hint, &form.system_prompt, 6)}
+                {lines("system_prompt", words::system_prompt(), prompt_hint, &form.system_prompt, Kind::Lines(6))}
                 {self.kept_prompt()}
                 <h2>{words::parameters()}</h2>
                 <p class="hint">{self.about_model()}</p>
@@ -170,7 +170,7 @@ impl ChatSettingsView<'_> {
                 {self.number("top_p", words::TOP_P, &form.top_p, |model| bounds(model.top_p))}
                 {self.number("top_k", words::TOP_K, &form.top_k, |model| bounds(model.top_k))}
                 {self.number("max_tokens", words::max_tokens(), &form.max_tokens, |model| told(&model.max_tokens.to_string()).into_owned())}
-                {lines("stop_sequences", words::stops(), words::stops_hint(), &form.stop_sequences, 3)}
+                {lines("stop_sequences", words::stops(), words::stops_hint(), &form.stop_sequences, Kind::CodeLines(3))}
                 {self.policy()}
                 <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
             </form>

@@ -158,13 +158,15 @@ impl ChatsPage {
             let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| format!(" · {word}"));
             view! {
                 <li>
-                    <input
-                        type="checkbox"
-                        name="chat"
-                        value=chat.id.to_string()
-                        checked=self.all_chosen
-                        aria-label=says::choose(&title)
-                    />
+                    <label>
+                        <input
+                            type="checkbox"
+                            name="chat"
+                            value=chat.id.to_string()
+                            checked=self.all_chosen
+                            aria-label=says::choose(&title)
+                        />
+                    </label>
                     <a href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a>
                     <span class="hint">
                         <time datetime=chat.updated_at.to_rfc3339()>{day}</time>
@@ -185,7 +187,7 @@ impl ChatsPage {
             (format!("{here}{more}all=true"), says::choose_all())
         };
         view! {
-            <form method="post" action="/forms/chats">
+            <form class="form" method="post" action="/forms/chats">
                 <input type="hidden" name="back" value=here/>
                 <p><a href=href>{word}</a></p>
                 <ul class="chats-all">{self.chats.iter().map(row).collect_view()}</ul>

@@ -37,8 +37,10 @@ pub enum Kind {
     /// A whole number.
     Number,
     Search,
-    /// So many rows.
+    /// So many rows of words.
     Lines(u8),
+    /// The same of code, where each character counts.
+    CodeLines(u8),
 }
 
 impl TextField<'_> {
@@ -69,10 +71,11 @@ impl TextField<'_> {
         let is_wrong = self.error.map(|_| "true");
         let placeholder = self.placeholder.map(str::to_owned);
         let required = self.is_required;
-        if let Kind::Lines(rows) = self.kind {
+        if let Kind::Lines(rows) | Kind::CodeLines(rows) = self.kind {
+            let spelled = matches!(self.kind, Kind::CodeLines(_)).then_some("false");
             return view! {
                 <textarea {..textarea_content(self.value)} class="field" id=id name=name rows=rows.to_string()
-                    spellcheck="false" autocomplete="off" aria-describedby=described aria-invalid=is_wrong
+                    spellcheck=spelled autocomplete="off" aria-describedby=described aria-invalid=is_wrong
                     placeholder=placeholder required=required></textarea>
             };
         }

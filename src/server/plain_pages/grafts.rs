@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::words::compare as said;
+use super::words::{self, compare as said};
 use crate::domain::graft::GraftStatus;
 use crate::server::service::grafts::Grafted;
 use crate::ui::erased::view;
@@ -34,6 +34,7 @@ impl GraftPage<'_> {
         let what_now = what_now.map(|words| view! { <p class="hint">{words}</p> });
         view! {
             <div class="compare">
+                <p><a href=format!("/c/{chat}")>{words::back_to_chat()}</a></p>
                 <p><a href=format!("/c/{chat}/compare")>{said::to_comparison()}</a></p>
                 <section class="panel" aria-labelledby="progress">
                     <h2 id="progress">{progress.clone()}</h2>

@@ -96,7 +96,11 @@ fn choice<'a>(form: &'a str, name: &'a str, label: &'a str, options: &'a [(&'a s
 
 fn job_row(job: &ImportJob) -> AnyView {
     let report = &job.report;
-    let state = if job.is_over { sums(report) } else { words::so_far(report.conversations) };
+    let state = match (job.is_over, &report.stopped) {
+        (true, Some(_)) if report.conversations == 0 => words::failed().to_owned(),
+        (true, _) => sums(report),
+        (false, _) => words::so_far(report.conversations),
+    };
     let href = format!("/settings/data/imports/{}", job.id);
     view! { <li><a href=href dir="auto">{report.name.clone()}</a>" · "{state}</li> }
 }
@@ -113,17 +117,30 @@ pub struct ImportPage {
 impl ImportPage {
     pub fn draw(self) -> Page {
         let ImportJob { id, is_over, report, .. } = self.job;
-        let format = report.format.map_or(words::unknown(), words::format_called);
+        let format = match report.format {
+            None if is_over => None,
+            format => Some(words::format(format.map_or(words::unknown(), words::format_called))),
+        };
+        // Of a file that could not be read at all there is nothing to count.
+        let has_begun = report.conversations > 0 || report.stopped.is_none();
         let state = match (is_over, report.dry_run) {
             (false, _) => words::looking(),
-            (true, false) => words::over(),
+            (true, false) if has_begun => words::over(),
+            (true, false) => words::failed(),
             (true, true) => words::over_look(),
         };
         let stopped = report.stopped.as_deref().map(|why| {
             view! {
-                <p class="problem" role="alert">{words::stopped(why)}</p>
+                <p class="problem" role="alert">{words::stopped(why, has_begun)}</p>
             }
         });
+        let counts = has_begun.then(|| {
+            view! {
+                <p role="status">{state}" "{words::so_far(report.conversations)}" "{sums(&report)}</p>
+                <p class="hint">{words::along(report.turns, report.branches, report.files, report.documents)}</p>
+            }
+        });
+        let failed = (!has_begun).then(|| view! { <p role="status">{state}</p> });
         let chats = report.chats.iter().take(SHOWN).map(|chat| {
             let title = if chat.title.trim().is_empty() { words::untitled().to_owned() } else { chat.title.clone() };
             let title = match chat.id {
@@ -180,11 +197,11 @@ impl ImportPage {
         });
         let body = view! {
             <p><a href="/settings/data">{words::title()}</a></p>
-            <p dir="auto">{report.name.clone()}" · "{words::format(format)}</p>
+            <p dir="auto">{report.name.clone()}{format.map(|format| format!(" · {format}"))}</p>
             {bar}
-            <p role="status">{state}" "{words::so_far(report.conversations)}" "{sums(&report)}</p>
-            <p class="hint">{words::along(report.turns, report.branches, report.files, report.documents)}</p>
             {stopped}
+            {counts}
+            {failed}
             {stop}
             {chats}
             {findings}

@@ -49,7 +49,7 @@ impl EditView<'_> {
             ..TextField::default()
         };
         view! {
-            <form method="post" action="/forms/edit" enctype="multipart/form-data">
+            <form class="form" method="post" action="/forms/edit" enctype="multipart/form-data">
                 <input type="hidden" name="turn_id" value=self.turn.id.to_string()/>
                 <input type="hidden" name="client_request_id" value=self.request_id.to_owned()/>
                 {field.draw()}
@@ -113,17 +113,15 @@ impl AgainView<'_> {
             view! { <option value=value>{format!("{} · {}", model.provider_name, app_words::model_name(model))}</option> }
         };
         view! {
-            <form method="post" action="/forms/retry">
+            <form class="form" method="post" action="/forms/retry">
                 <input type="hidden" name="turn_id" value=self.turn.id.to_string()/>
                 <input type="hidden" name="client_request_id" value=self.request_id.to_owned()/>
                 <p class="hint">{said::retry_with_hint()}</p>
                 <div class="form-field">
                     <label for="again-model">{app_words::model()}</label>
-                    <span class="select">
-                        <select id="again-model" name="model">
-                            {self.models.iter().map(option).collect_view()}
-                        </select>
-                    </span>
+                    <select class="field" id="again-model" name="model">
+                        {self.models.iter().map(option).collect_view()}
+                    </select>
                 </div>
                 <div class="deeds">
                     <button type="submit" class="button primary">{app_words::retry()}</button>

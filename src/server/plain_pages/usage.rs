@@ -10,7 +10,6 @@ use super::words::usage as said;
 use crate::domain::Cost;
 use crate::server::service::usage::{Period, Sum};
 use crate::ui::erased::view;
-use crate::ui::kit::Icon;
 use crate::ui::words as app_words;
 use crate::ui::words::spent;
 
@@ -129,12 +128,12 @@ impl UsagePage {
                     <thead>
                         <tr>
                             <th scope="col">{by}</th>
+                            <th scope="col">{said::cost()}</th>
                             <th scope="col">{said::calls()}</th>
                             <th scope="col">{said::input()}</th>
                             <th scope="col">{said::cached()}</th>
                             <th scope="col">{said::output()}</th>
                             <th scope="col">{said::reasoning()}</th>
-                            <th scope="col">{said::cost()}</th>
                             <td></td>
                         </tr>
                     </thead>
@@ -173,7 +172,7 @@ impl UsagePage {
         let csv = format!("/api/usage?from={}&to={}&group={by}&format=csv", self.period.from(), self.period.to());
         view! {
             <div class="deeds no-print">
-                <a class="button" href=csv download=""><Icon name="chevron-down"/>{said::csv()}</a>
+                <a class="button" href=csv download="">{said::csv()}</a>
             </div>
             <p class="hint">{said::estimated()}</p>
             <p class="hint">{said::what_counts()}</p>
@@ -193,7 +192,7 @@ fn day(name: &'static str, label: &'static str, value: NaiveDate) -> AnyView {
     .into_any()
 }
 
-/// The cells of what a row counts.
+/// The cells of what a row counts. The cost stands first: a phone shows no more than the first few.
 fn numbers(sum: &Sum) -> AnyView {
     let count = |count: Option<u64>| count.map_or_else(|| spent::UNKNOWN.to_owned(), app_words::transcript::number);
     let cell = |text: String| view! { <td>{text}</td> };
@@ -207,12 +206,12 @@ fn numbers(sum: &Sum) -> AnyView {
         |micros| spent::cost(Cost { micros, is_estimated: sum.estimated_generations > 0 }),
     );
     view! {
+        {with_lack(cost, sum.unknown_cost_generations)}
         {cell(app_words::transcript::number(sum.generations))}
         {with_lack(count(sum.usage.input_tokens), sum.unknown_token_generations)}
         {cell(count(sum.usage.cache_read_tokens))}
         {cell(count(sum.usage.output_tokens))}
         {cell(count(sum.usage.reasoning_tokens))}
-        {with_lack(cost, sum.unknown_cost_generations)}
     }
     .into_any()
 }

@@ -147,6 +147,8 @@ pub fn MessageBox() -> impl IntoView {
             dir="auto"
             placeholder=words::message()
             autocomplete="off"
+            // Of a new chat: its first keys are heard before the page's program is there.
+            autofocus=state.chat_id.is_none()
             enterkeyhint="enter"
             aria-describedby="message-problem message-note mention-hint"
             aria-autocomplete="list"

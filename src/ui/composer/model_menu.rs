@@ -109,9 +109,8 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
     view! {
         <button type="button" class="chip" popovertarget=WHY>
             {move || view! { <Icon name=chip().0/> }}
-            <bdi>{move || name()}</bdi>
-            " · "
-            {move || chip().1}
+            <bdi class="chip-text">{move || name()}</bdi>
+            <span class="chip-text">" · "{move || chip().1}</span>
         </button>
         {move || state.choice.get().map(|lock| view! {
             <input type="hidden" name="model" value=model_value(&lock)/>

@@ -73,6 +73,8 @@ pub fn Home(page: ChatPage) -> impl IntoView {
     follow_models(page.models_rev, models, is_first_run);
     let (found, request_id) = (found(&page.notices), page.form_request_id.clone());
     let (ways, connecting) = (ways(&page.notices).unwrap_or_default(), Connecting::closed());
+    // Who is in the form stays there, with what is wrong with its key: that is stored already and counts as a provider.
+    let is_first_run = Memo::new(move |_| is_first_run.get() || connecting.way.with(Option::is_some));
     let panel = live(move || {
         is_first_run.get().then(|| {
             let models = models.get_untracked();

@@ -136,7 +136,7 @@ fn entry(hit: &Value) -> Option<Entry> {
                 if hit["archived"] == true { format!(" · {}", words::chats::in_archive()) } else { String::new() };
             Entry {
                 place: format!("{who} · {} · {} · {day}{archived}", text("branch"), text("model")),
-                ..row(Group::Messages, turn, "thought", title, does)
+                ..row(Group::Messages, turn, "chat", title, does)
             }
         }
         _ => return None,

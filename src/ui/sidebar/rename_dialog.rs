@@ -41,9 +41,12 @@ pub fn draw(chats: Chats) -> AnyView {
             title.set(old);
             problem.set(None);
             open.set(true);
-            if let Some(field) = field.get_untracked() {
-                field.select();
-            }
+            // The old title is in the field by then.
+            request_animation_frame(move || {
+                if let Some(field) = field.get_untracked() {
+                    field.select();
+                }
+            });
         }
     });
     effect(move || {
@@ -90,6 +93,7 @@ pub fn draw(chats: Chats) -> AnyView {
                     node_ref=field
                     dir="auto"
                     autocomplete="off"
+                    autofocus=true
                     maxlength=limits::TITLE_CHARS.to_string()
                     aria-describedby="rename-problem"
                     prop:value=move || title.get()

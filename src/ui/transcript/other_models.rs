@@ -37,7 +37,8 @@ pub fn OtherModels(turn: TurnState) -> impl IntoView {
     let rows = move || match (named(), verbs) {
         (Some(models), Some(verbs)) => {
             let others = models.into_iter().filter(|model| !own(model));
-            others.map(|model| row(verbs, id, model)).collect_view().into_any()
+            let others = others.map(|model| row(verbs, id, model)).collect_view();
+            view! { <p class="palette-group">{said::other_models()}</p>{others} }
         }
         _ => view! { <RetryWith id class="menu-row"/> }.into_any(),
     };
@@ -49,18 +50,19 @@ pub fn OtherModels(turn: TurnState) -> impl IntoView {
 }
 
 fn row(verbs: Verbs, id: TurnId, model: Model) -> AnyView {
-    let name = said::retry_with_model(&all_words::model_name(&model));
+    let name = all_words::model_name(&model);
+    let label = said::retry_with_model(&format!("{name} {}", model.provider_name));
     let lock = model.lock;
     let choose = move |_| {
         dialog::close_popovers();
         verbs.retry(id, Some(lock.clone()));
     };
     view! {
-        <button type="button" class="menu-row" on:click=choose>
-            <Icon name="retry"/>
-            <span>{name}</span>
-            " "
-            <span class="hint">{model.provider_name}</span>
+        <button type="button" class="menu-row" aria-label=label on:click=choose>
+            <span class="palette-words">
+                {name}
+                <span class="palette-excerpt">{model.provider_name}</span>
+            </span>
         </button>
     }
 }

@@ -71,8 +71,10 @@ pub fn StatusLine(
                 let name = move || model.clone().filter(|_| at_least(NAMES_MODEL)).map(|model| format!(" · {model}"));
                 let known = move || is_long.get().then(|| view! { <span>{said::waiting_for_first()}</span> });
                 view! {
-                    <span>{if is_first { said::thinking_status() } else { said::waiting_for_model() }}</span>
-                    <bdi>{move || name()}</bdi>
+                    <span>
+                        {if is_first { said::thinking_status() } else { said::waiting_for_model() }}
+                        <bdi>{move || name()}</bdi>
+                    </span>
                     <span class="timer" aria-hidden="true">{move || seconds().map(said::seconds)}</span>
                     {is_first.then_some(known)}
                     {move || at_least(MAY_LEAVE).then(|| view! { <span>{said::can_leave()}</span> })}
@@ -105,7 +107,7 @@ pub fn StatusLine(
                     {(wait > 0).then(countdown)}
                     <form method="post" action="/forms/stop" class="inline-form no-print" on:submit=move |event| posting.send(event, || ())>
                         <input type="hidden" name="turn_id" value=id.to_string()/>
-                        <button type="submit" class="button bare" aria-disabled=move || posting.busy()>{said::stop_waiting()}</button>
+                        <button type="submit" class="button" aria-disabled=move || posting.busy()>{said::stop_waiting()}</button>
                     </form>
                     {posting.problem()}
                 }

@@ -254,10 +254,7 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
     live(move || {
         let (model, (usage, cost), took, at) = meta.get()?;
         let tokens = spent::in_and_out(&usage);
-        let cost = match cost {
-            Some(cost) => view! { <span class="meta-part">{spent::cost(cost)}</span> },
-            None => view! { <span class="meta-part" title=spent::cost_unknown()>{spent::UNKNOWN}</span> },
-        };
+        let cost = cost.map(|cost| view! { <span class="meta-part">{spent::cost(cost)}</span> });
         let all = usage.is_known().then(|| said::usage(&usage));
         Some(view! {
             <span class="meta">

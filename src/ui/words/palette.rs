@@ -4,7 +4,7 @@ use crate::ui::locale::{counted, said, words};
 
 words! {
     name: "Search and commands", "搜索与命令";
-    search_box: "Search chats, messages, documents, commands", "搜索对话、消息、文档和命令";
+    search_box: "Search or run a command", "搜索或执行命令";
     results_list: "Results", "结果";
     searching: "Searching…", "正在搜索…";
     offline: "Offline: only commands can be found at the moment.", "已离线，目前只能查找命令。";

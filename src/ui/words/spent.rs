@@ -6,7 +6,6 @@ use crate::ui::locale::{said, words};
 
 pub const UNKNOWN: &str = "—";
 words! {
-    cost_unknown: "Cost unknown", "费用未知";
     context_in_use: "Context in use", "已用上下文";
     context_nearly_full: "The conversation is nearly as long as this model can read.", "此对话的长度已接近该模型的上限。";
     context_full: "The conversation is longer than this model can read. Start a new chat, branch earlier, or choose a larger model.", "此对话已超出该模型能读取的长度。请新建对话、从更早的位置建立分支，或选择更大的模型。";

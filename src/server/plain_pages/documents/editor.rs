@@ -42,7 +42,7 @@ impl EditorPage {
             value: &self.text,
             hint: Some(words::text_hint()),
             error: error("content"),
-            kind: Kind::Lines(20),
+            kind: Kind::CodeLines(20),
             ..TextField::default()
         };
         let of = self.of.map(|(id, rev)| {
@@ -56,7 +56,7 @@ impl EditorPage {
             None => view! { <a class="button bare" href="/documents">{words::back_to_list()}</a> },
         };
         let body = view! {
-            <form method="post" action="/forms/documents/save">
+            <form class="form" method="post" action="/forms/documents/save">
                 {of}
                 <input type="hidden" name="client_request_id" value=self.request_id.clone()/>
                 {title.draw()}

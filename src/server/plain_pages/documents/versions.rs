@@ -29,7 +29,7 @@ impl VersionsPage<'_> {
             let address = format!("{path}?version={}", quoted::stamp(version));
             view! {
                 <div class="compare-side" role="group" aria-label=name>
-                    <p class="compare-name">{name}" · "<a href=address>{moment(version)}</a></p>
+                    <p class="compare-name">{name}" "<a href=address>{moment(version)}</a></p>
                     {marked_words(self.diff, only)}
                 </div>
             }

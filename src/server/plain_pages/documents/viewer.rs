@@ -258,7 +258,7 @@ impl DocumentPage<'_> {
         view! {
             <section class="panel" aria-label=words::versions()>
                 <h2>{words::versions()}</h2>
-                <form method="get" action=path>
+                <form class="form" method="get" action=path>
                     {choice(words::version_label(), "version", "version", &shown)}
                     <div class="deeds"><button type="submit" class="button">{words::show()}</button></div>
                 </form>

@@ -175,9 +175,9 @@ impl Form {
                 <summary>{words::advanced()}<Icon name="chevron-down"/></summary>
                 <div class="form">
                     {text(words::dialect(), "dialect", &values.dialect, Some(words::dialect_hint()), Kind::Code, false)}
-                    {text(words::headers(), "headers", &values.headers, Some(&headers_hint), Kind::Lines(3), false)}
+                    {text(words::headers(), "headers", &values.headers, Some(&headers_hint), Kind::CodeLines(3), false)}
                     {no_headers}
-                    {text(words::models_named(), "models", &values.models, Some(words::models_named_hint()), Kind::Lines(4), false)}
+                    {text(words::models_named(), "models", &values.models, Some(words::models_named_hint()), Kind::CodeLines(4), false)}
                     {text(words::default_model(), "default_model", &values.default_model, Some(words::default_model_hint()), Kind::Code, false)}
                     {tick(form, "keeps_responses", "1", words::keeps(), Some(words::keeps_hint()), values.keeps_responses)}
                     {under_tick("keeps_responses")}

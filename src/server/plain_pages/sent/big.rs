@@ -98,7 +98,7 @@ pub(super) fn draw(sent: &Sent, manifest: &RequestManifest) -> AnyView {
         })
     };
     view! {
-        <section aria-labelledby="big">
+        <section class="panel" aria-labelledby="big">
             <h2 id="big">{said::big()}</h2>
             <p class="hint">{said::big_how()}</p>
             <dl class="facts">{parts.into_iter().map(row).collect_view()}</dl>

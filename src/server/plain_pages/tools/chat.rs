@@ -95,11 +95,13 @@ impl ChatToolsPage {
         let branch = self.branch.as_ref().filter(|branch| branch.head_turn_id.is_some() && !self.takes_none);
         let now = branch.map(|branch| {
             view! {
-                <label class="tick">
-                    <input type="checkbox" name="now" value=branch.id.to_string() checked=true aria-describedby="now-hint"/>
-                    <span>{words::now()}</span>
-                </label>
-                <p class="hint tick-hint" id="now-hint" dir="auto">{words::now_hint(&branch.name)}</p>
+                <div>
+                    <label class="tick">
+                        <input type="checkbox" name="now" value=branch.id.to_string() checked=true aria-describedby="now-hint"/>
+                        <span>{words::now()}</span>
+                    </label>
+                    <p class="hint tick-hint" id="now-hint" dir="auto">{words::now_hint(&branch.name)}</p>
+                </div>
             }
         });
         view! { {now} <p class="hint">{words::for_new()}</p> }

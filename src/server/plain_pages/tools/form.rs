@@ -102,7 +102,7 @@ impl Form {
             {text(words::name(), "name", &values.name, None, Kind::Text, true)}
             {id}
             {text(words::address(), "url", &values.url, Some(address_hint), Kind::Code, true)}
-            {text(words::headers(), "headers", "", Some(&headers_hint), Kind::Lines(3), false)}
+            {text(words::headers(), "headers", "", Some(&headers_hint), Kind::CodeLines(3), false)}
             {no_headers}
             {tick(form, "local_network", "1", words::network(), Some(words::network_hint()), values.local_network)}
             {network_error}

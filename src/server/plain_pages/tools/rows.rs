@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use leptos::prelude::*;
 
+use crate::domain::excerpt::first_words;
 use crate::server::plain_pages::field::Choice;
 use crate::server::plain_pages::words::tools as words;
 use crate::server::service::tool_servers::ToolView;
@@ -74,6 +75,9 @@ fn about(tool: &ToolView) -> AnyView {
     }
 }
 
+/// So much of what a tool does is said beside its name.
+const HINT_CHARS: usize = 140;
+
 /// A box for a tool in a choice. `form` and `at` make an id of their own: a tool's name may hold anything.
 pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
     let hint_id = format!("{form}-{at}-hint");
@@ -81,8 +85,8 @@ pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
         .then(|| view! { " "<span class="badge warn">{words::hidden(tool.hidden_characters)}</span> });
     let hint = (!tool.description.is_empty()).then(|| {
         let whole = said_of(tool, &tool.description);
-        let short: String = whole.chars().take(200).collect();
-        let short = if short.len() < whole.len() { format!("{short}…") } else { short };
+        // The rest of a long one is for the model.
+        let short = first_words(&whole, HINT_CHARS);
         view! { <p class="hint tick-hint" id=hint_id.clone() dir="auto">{short}</p> }
     });
     let described = hint.is_some().then_some(hint_id);

@@ -1,15 +1,15 @@
 //! The words of what goes out and comes in, in both languages.
 
 use crate::server::service::imports::Outcome;
-use crate::ui::locale::{counted, said, words};
+use crate::ui::locale::{counted, said, word, words};
 pub use crate::ui::words::standalone::{format_called, kind};
 
 words! {
     title: "Data", "数据";
-    take_out: "Take out", "导出";
+    take_out: "Export", "导出";
     everything: "Export everything", "导出全部";
     everything_what: "One archive with all chats and their branches, what providers sent, images and documents. Keys and settings stay here.", "一个包含所有对话及其分支、服务商原始内容、图片和文档的存档。密钥和设置不会导出。";
-    take_in: "Take in", "导入";
+    take_in: "Import", "导入";
     take_in_what: "An archive of Turnleaf, or what ChatGPT, Claude, Open WebUI, LibreChat, llama.cpp or big-AGI exported: the file as it came, also a zip. Nothing is sent anywhere. Nothing comes in twice; a later file of the same account adds what is new.", "Turnleaf 存档，或 ChatGPT、Claude、Open WebUI、LibreChat、llama.cpp、big-AGI 导出的文件，原样上传即可，zip 也可以。内容不会发送到别处。内容不会重复导入；同一账户之后导出的文件只会补充新内容。";
     file: "File", "文件";
     what_it_is: "What it is", "文件来源";
@@ -25,8 +25,9 @@ words! {
     imports: "Imports since the server started", "服务器启动以来的导入";
     import: "Import", "导入";
     looking: "This page looks again by itself until it is over.", "此页面会自动刷新，直到完成。";
-    over: "Over.", "已完成。";
+    over: "Finished.", "已完成。";
     over_look: "Nothing was stored: this was only a look.", "仅检查，未保存任何内容。";
+    failed: "Nothing came in.", "未导入任何内容。";
     known: "here already", "已存在";
     grown: "here already, went on", "已存在，已续上";
     in_trash: "in Trash", "在回收站中";
@@ -78,9 +79,19 @@ pub fn along(turns: u64, branches: u64, files: u64, documents: u64) -> String {
     )
 }
 
-/// The file could not be read to its end.
-pub fn stopped(why: &str) -> String {
-    said!("It ended early: {why}. What came in before stays.", "提前结束：{why}。此前导入的内容会保留。")
+/// The file could not be read, or not to its end.
+pub fn stopped(why: &str, has_begun: bool) -> String {
+    let why = match why {
+        "this is not a file of a program that Turnleaf knows" => word(why, "Turnleaf 不认识此文件的来源程序"),
+        "this is not a file with conversations" => word(why, "此文件中没有对话"),
+        "this is not an archive of Turnleaf" => word(why, "此文件不是 Turnleaf 存档"),
+        "this is not JSON" => word(why, "此文件不是 JSON"),
+        other => other,
+    };
+    match has_begun {
+        true => said!("It ended early: {why}. What came in before stays.", "提前结束：{why}。此前导入的内容会保留。"),
+        false => said!("The import failed: {why}.", "导入失败：{why}。"),
+    }
 }
 
 /// What the file is.

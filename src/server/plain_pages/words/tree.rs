@@ -62,21 +62,23 @@ pub fn part(from: usize, to: usize, of: usize) -> String {
 }
 
 /// What its calls took.
-pub fn took(tokens: Option<String>, cost: &str, calls: u64) -> String {
-    match tokens {
-        Some(tokens) => counted!(
+pub fn took(tokens: Option<String>, cost: Option<String>, calls: u64) -> String {
+    let known: Vec<String> = tokens.into_iter().chain(cost).collect();
+    if known.is_empty() {
+        return counted!(
             calls;
-            "Its own replies took {tokens}, {cost}, in 1 call.",
-            "Its own replies took {tokens}, {cost}, in {calls} calls.";
-            "自身的回复用去 {tokens}，{cost}，共 {calls} 次调用。"
-        ),
-        None => counted!(
-            calls;
-            "Its own replies took {cost}, in 1 call.",
-            "Its own replies took {cost}, in {calls} calls.";
-            "自身的回复用去 {cost}，共 {calls} 次调用。"
-        ),
+            "Its own replies took 1 call.",
+            "Its own replies took {calls} calls.";
+            "自身的回复共 {calls} 次调用。"
+        );
     }
+    let known = known.join(word(", ", "，"));
+    counted!(
+        calls;
+        "Its own replies took {known}, in 1 call.",
+        "Its own replies took {known}, in {calls} calls.";
+        "自身的回复用去 {known}，共 {calls} 次调用。"
+    )
 }
 
 /// A box of the drawing, for those who hear it.

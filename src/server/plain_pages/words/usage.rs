@@ -21,10 +21,10 @@ words! {
     table: "What was spent", "用量明细";
     calls: "Calls", "调用次数";
     input: "Tokens in", "输入 token";
-    cached: "of it from cache", "其中来自缓存";
+    cached: "of it cached", "其中缓存";
     output: "Tokens out", "输出 token";
-    reasoning: "of it reasoning", "其中思考过程";
-    cost: "Cost, US dollars", "费用（美元）";
+    reasoning: "of it reasoning", "其中思考";
+    cost: "Cost, US$", "费用（美元）";
     total: "Total", "合计";
     deleted: "Deleted chats", "已删除的对话";
     csv: "Download as CSV", "下载 CSV";
