@@ -6,7 +6,7 @@
 //! one, `sweep` ends what an earlier process left behind, `resume` goes on with what waits for a person, `purge` empties
 //! Trash.
 
-mod bases;
+pub mod bases;
 pub mod driver;
 pub mod ending;
 pub mod follower;

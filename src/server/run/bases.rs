@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::domain::{TurnId, limits};
-use crate::server::store::generations::requests::{self, Base, BaseId};
+use crate::domain::limits;
+use crate::server::store::generations::requests::{self, Base, BaseId, Of};
 use crate::server::store::{Db, StoreError};
 
 /// The one that was asked for last is the last.
@@ -13,12 +13,12 @@ use crate::server::store::{Db, StoreError};
 pub struct Bases(Mutex<VecDeque<(BaseId, Arc<Base>)>>);
 
 impl Bases {
-    /// The request that the one of this step of a turn may be stored after; none where there is no earlier one.
+    /// The request that the one of this call may be stored after; none where there is no earlier one.
     ///
     /// # Errors
     /// The database could not be read.
-    pub async fn before(&self, db: &Db, turn: TurnId, step: u32) -> Result<Option<Arc<Base>>, StoreError> {
-        let Some(id) = requests::before(db, turn, step).await? else { return Ok(None) };
+    pub async fn before(&self, db: &Db, call: Of<'_>) -> Result<Option<Arc<Base>>, StoreError> {
+        let Some(id) = requests::before(db, call).await? else { return Ok(None) };
         if let Some(base) = self.kept(id) {
             return Ok(Some(base));
         }
@@ -39,12 +39,16 @@ impl Bases {
     }
 
     fn keep(&self, id: BaseId, base: Arc<Base>) {
+        let weight = |base: &Base| base.body.len() + base.manifest.len();
+        if weight(&base) > limits::REQUESTS_KEPT_BYTES {
+            return;
+        }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|(of, _)| *of != id);
         kept.push_back((id, base));
         let mut bytes = 0;
         let within = kept.iter().rev().take_while(|(_, base)| {
-            bytes += base.body.len() + base.manifest.len();
+            bytes += weight(base);
             bytes <= limits::REQUESTS_KEPT_BYTES
         });
         let too_many = kept.len() - within.count();

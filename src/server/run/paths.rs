@@ -7,13 +7,13 @@ use std::collections::{HashMap, VecDeque};
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
 use crate::domain::{Block, Content, GenerationId, Turn, TurnId, UserId, limits};
 use crate::server::outbound::response::Response;
 use crate::server::store::generations::raw::{self, RawStep};
 use crate::server::store::turns::extent::{Extent, extent};
-use crate::server::store::{Db, StoreError, chat_sources, turns};
+use crate::server::store::{Db, StoreError, chats, turns};
 
 /// Turns that are read each time. A path that is no longer is not kept.
 const NEWEST: u32 = 32;
@@ -61,8 +61,8 @@ struct Known {
     path: Path,
     /// Those that were asked for.
     responses: Responses,
-    /// When its chat was taken in from elsewhere: a chat that was deleted for ever and is taken in again has the same ids.
-    imported_at: Option<DateTime<Utc>>,
+    /// Of its chat: what was deleted for ever and is taken in again has the same ids.
+    epoch: Option<Uuid>,
     weight: usize,
 }
 
@@ -97,9 +97,8 @@ impl Paths {
             let responses = read_responses(db, &newest, &wants, Responses::new()).await?;
             return Ok((newest, responses));
         };
-        let source = chat_sources::find(db, owner, first.chat_id).await?;
-        let imported_at = source.map(|source| source.imported_at);
-        let (known, likely) = match self.known(&first, &newest, imported_at) {
+        let epoch = chats::epoch(db, owner, first.chat_id).await?;
+        let (known, likely) = match self.known(&first, &newest, epoch) {
             Some((before, responses)) => (Some(extent_of(&before)), Some((before, responses))),
             None => (None, None),
         };
@@ -129,26 +128,20 @@ impl Paths {
         };
         if path.iter().all(|turn| turn.status.is_terminal()) {
             let said: usize = responses.values().flat_map(|steps| steps.iter()).map(|step| step.weight).sum();
-            // What is read in the responses is about what their turns say.
-            let weight = said + path.iter().map(|turn| 2 * weight(turn)).sum::<usize>();
-            self.keep(Known { path: path.clone(), responses: responses.clone(), imported_at, weight });
+            // What is read in them is as long as what the turns say, or, of what cannot be packed, as the responses.
+            let weight = 2 * said + path.iter().map(|turn| 2 * weight(turn)).sum::<usize>();
+            self.keep(Known { path: path.clone(), responses: responses.clone(), epoch, weight });
         }
         Ok((path, responses))
     }
 
     /// What is known of the path before the first of these turns: of a tree, that is one. With the responses of those
     /// turns, and of those among the newest that are as they were.
-    fn known(
-        &self,
-        first: &Turn,
-        newest: &[Arc<Turn>],
-        imported_at: Option<DateTime<Utc>>,
-    ) -> Option<(Path, Responses)> {
+    fn known(&self, first: &Turn, newest: &[Arc<Turn>], epoch: Option<Uuid>) -> Option<(Path, Responses)> {
         let depth = usize::try_from(first.depth).ok()?;
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_of = |known: &&Known| {
-            known.imported_at == imported_at && known.path.get(depth).is_some_and(|known| known.id == first.id)
-        };
+        let is_of =
+            |known: &&Known| known.epoch == epoch && known.path.get(depth).is_some_and(|known| known.id == first.id);
         let known = kept.iter().rev().find(is_of)?;
         let (before, after) = known.path.split_at(depth);
         let changed = newest.iter().enumerate().filter(|(at, turn)| after.get(*at) != Some(turn));
@@ -160,6 +153,9 @@ impl Paths {
     }
 
     fn keep(&self, new: Known) {
+        if new.weight > limits::PATHS_KEPT_BYTES {
+            return;
+        }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let goes_on_from = |known: &Known| {
             let of = known.path.len().checked_sub(1).and_then(|at| new.path.get(at));

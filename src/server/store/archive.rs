@@ -277,7 +277,8 @@ pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(
             .await?;
     });
     let manifest = to_json(&of.request_manifest, "generation_requests", "manifest")?;
-    requests::insert_apart(tx, of.id, (of.turn_id, of.step), (&of.request.0, manifest)).await
+    let call = (of.turn_id, of.step, of.provider.as_str(), of.model_requested.as_str());
+    requests::insert_apart(tx, of.id, call, (&of.request.0, manifest)).await
 }
 
 /// Says which place the next turn of a chat gets.

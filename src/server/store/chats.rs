@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::domain::chat::ChatSettings;
 use crate::domain::{BranchId, Chat, ChatId, Params, TurnId, UserId, limits};
+use crate::server::platform::ids;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::plain;
@@ -20,8 +21,9 @@ pub use listed::{Browsed, ListedChat, browse, list, list_behind, newest, pinned}
 
 sql! {
     INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
-        last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id, pinned_at, archived_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10, $11, $12, $13)";
+        last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id, pinned_at, archived_at, \
+        epoch) VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10, $11, $12, $13, $14)";
+    EPOCH = "SELECT epoch FROM chats WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
     /// While the default branch is deleted, the oldest other one stands in for it, rather one that has turns.
     FIND = "SELECT c.id, c.owner_id, c.title, c.system_prompt, c.settings, COALESCE( \
             (SELECT b.id FROM branches b WHERE b.id = c.default_branch_id AND b.deleted_at IS NULL), \
@@ -111,10 +113,18 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
             .bind(chat.copied_from_turn_id.map(TurnId::uuid))
             .bind(chat.pinned_at)
             .bind(chat.archived_at)
+            .bind(ids::mint::<Uuid>())
             .execute(conn)
             .await?;
     });
     search::index::chat_title(tx, chat.id).await
+}
+
+/// Another value whenever the chat came in or turns of it went for ever; none where that never happened since there is one.
+pub async fn epoch(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Uuid>, StoreError> {
+    let row: Option<Option<Uuid>> =
+        on!(db, |pool| sqlx::query_scalar(EPOCH).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    Ok(row.flatten())
 }
 
 /// Whose a chat is: for what the server goes on with by itself. `None` where it is deleted.

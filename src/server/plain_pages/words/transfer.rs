@@ -81,13 +81,14 @@ pub fn along(turns: u64, branches: u64, files: u64, documents: u64) -> String {
 
 /// The file could not be read, or not to its end.
 pub fn stopped(why: &str, has_begun: bool) -> String {
-    let why = match why {
-        "this is not a file of a program that Turnleaf knows" => word(why, "Turnleaf 不认识此文件的来源程序"),
-        "this is not a file with conversations" => word(why, "此文件中没有对话"),
-        "this is not an archive of Turnleaf" => word(why, "此文件不是 Turnleaf 存档"),
-        "this is not JSON" => word(why, "此文件不是 JSON"),
-        other => other,
-    };
+    let known = [
+        ("this is not a file of a program that Turnleaf knows", "Turnleaf 不认识此文件的来源程序"),
+        ("this is not a file with conversations", "此文件中没有对话"),
+        ("this is not an archive of Turnleaf", "此文件不是 Turnleaf 存档"),
+        ("this is not JSON", "此文件不是 JSON"),
+    ];
+    let known = known.into_iter().find(|(english, _)| *english == why);
+    let why = known.map_or(why, |(english, chinese)| word(english, chinese));
     match has_begun {
         true => said!("It ended early: {why}. What came in before stays.", "提前结束：{why}。此前导入的内容会保留。"),
         false => said!("The import failed: {why}.", "导入失败：{why}。"),

@@ -108,12 +108,12 @@ impl Run<'_> {
 
     /// The request as it is stored: after an earlier one of its path, if that can be read.
     async fn as_stored(&self, step: u32, body: &Bytes, manifest: &RequestManifest) -> StoredRequest {
-        let manifest = serde_json::to_vec(manifest).unwrap_or_default().into();
-        if StoredRequest::is_short(body) {
+        let manifest: Bytes = serde_json::to_vec(manifest).unwrap_or_default().into();
+        if StoredRequest::is_short(body, &manifest) {
             return StoredRequest::whole(body.clone(), manifest);
         }
-        let turn = self.job.turn.id;
-        match self.supervisor.bases().before(self.supervisor.db(), turn, step).await {
+        let (turn, lock) = (self.job.turn.id, &self.job.lock);
+        match self.supervisor.bases().before(self.supervisor.db(), (turn, step, &lock.provider, &lock.model)).await {
             Ok(Some(base)) => StoredRequest::after(&base, body.clone(), manifest),
             Ok(None) => StoredRequest::whole(body.clone(), manifest),
             Err(error) => {

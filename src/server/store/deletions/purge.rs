@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::domain::deletion::DeletionKind;
 use crate::domain::{ChatId, DeletionId, UserId};
+use crate::server::platform::ids;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::parse_word;
@@ -38,6 +39,8 @@ sql! {
             UNION SELECT t.id, t.depth FROM below JOIN turns t ON t.prev_turn_id = below.id) \
         SELECT id FROM below ORDER BY depth DESC";
     HOLD = "UPDATE chats SET rev = rev WHERE id = $1";
+    /// What is kept in memory of the chat is of another one from here on.
+    BEGIN_EPOCH = "UPDATE chats SET epoch = $2 WHERE id = $1";
     /// Each followed by a list of turn ids.
     EXCHANGES_OF = "SELECT DISTINCT exchange_id FROM turns ";
     DELETIONS_OF = "SELECT DISTINCT deletion_id FROM turns ";
@@ -194,7 +197,7 @@ pub async fn delete_turns(tx: &mut Tx, of: Doomed, turns: &[Uuid]) -> Result<(),
         return Ok(());
     }
     in_tx!(tx, |conn| {
-        sqlx::query(HOLD).bind(of.chat_id.uuid()).execute(&mut *conn).await?;
+        sqlx::query(BEGIN_EPOCH).bind(of.chat_id.uuid()).bind(ids::mint::<Uuid>()).execute(&mut *conn).await?;
         let mut query = among(EXCHANGES_OF, "id", turns);
         let exchanges: Vec<Uuid> = query.build_query_scalar().persistent(false).fetch_all(&mut *conn).await?;
         let mut query = among(BRANCHES_OF, "id", turns);

@@ -30,7 +30,9 @@ rules! {
          LEFT JOIN generations g ON g.id = q.generation_id LEFT JOIN turns t ON t.id = g.turn_id \
          LEFT JOIN generations h ON h.id = p.generation_id LEFT JOIN turns u ON u.id = h.turn_id \
          WHERE q.base_id IS NOT NULL AND (p.generation_id IS NULL OR p.base_id IS NOT NULL \
-         OR q.body_head + q.body_tail > LENGTH(p.body) OR q.manifest_head + q.manifest_tail > LENGTH(p.manifest) \
+         OR q.body_head < 0 OR q.body_tail < 0 OR q.manifest_head < 0 OR q.manifest_tail < 0 \
+         OR q.body_head > LENGTH(p.body) OR q.body_tail > LENGTH(p.body) - q.body_head \
+         OR q.manifest_head > LENGTH(p.manifest) OR q.manifest_tail > LENGTH(p.manifest) - q.manifest_head \
          OR t.chat_id IS DISTINCT FROM u.chat_id OR t.depth < u.depth)";
     OWNER_OF_EXCHANGE: "R15", "exchanges", "its owner is not its chat's",
         "SELECT e.id FROM exchanges e LEFT JOIN chats c ON c.id = e.chat_id \

@@ -4,7 +4,6 @@
 //! above or of the same one, which never goes before those below it.
 
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -41,19 +40,26 @@ sql! {
     FIND = concat!("SELECT ", request_columns!(), " FROM generations g ", of_base!(), "JOIN turns t ON t.id = g.turn_id \
         JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.id = $2 AND q.body IS NOT NULL AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
-    /// Of this turn's earlier steps, or else of the reply before it, the newest that has a request.
-    BEFORE = "SELECT COALESCE(q.base_id, q.generation_id), s.imported_at \
-        FROM turns t LEFT JOIN turns m ON m.id = t.prev_turn_id \
-        JOIN turns r ON r.id = t.id OR r.id = m.prev_turn_id \
-        JOIN generations g ON g.turn_id = r.id JOIN generation_requests q ON q.generation_id = g.id \
-        LEFT JOIN chat_sources s ON s.chat_id = t.chat_id \
-        WHERE t.id = $1 AND (g.turn_id <> t.id OR g.step < $2) ORDER BY r.depth DESC, g.step DESC LIMIT 1";
+    /// Of this turn's earlier steps and of the turns shortly above it the newest request of the same model ($3, $4): another
+    /// model's differs from its first bytes on. Begins with the few turns.
+    BEFORE = "WITH RECURSIVE up (id, prev_turn_id, depth, n) AS ( \
+            SELECT t.id, t.prev_turn_id, t.depth, CAST(0 AS BIGINT) FROM turns t WHERE t.id = $1 \
+            UNION ALL \
+            SELECT t.id, t.prev_turn_id, t.depth, up.n + 1 FROM up JOIN turns t ON t.id = up.prev_turn_id WHERE up.n < 16) \
+        SELECT COALESCE(q.base_id, q.generation_id), c.epoch \
+        FROM up CROSS JOIN generations g JOIN generation_requests q ON q.generation_id = g.id \
+        JOIN turns t ON t.id = up.id JOIN chats c ON c.id = t.chat_id \
+        WHERE g.turn_id = up.id AND g.provider = $3 AND g.model_requested = $4 AND (up.n > 0 OR g.step < $2) \
+        ORDER BY up.depth DESC, g.step DESC LIMIT 1";
     WHOLE = "SELECT body, manifest FROM generation_requests WHERE generation_id = $1 AND base_id IS NULL";
 }
 
-/// Which request the next one of a path may be stored after. A chat that was deleted for ever and is taken in again has
-/// the same ids, and need not have the same bytes: so it is also said when it was taken in.
-pub type BaseId = (GenerationId, Option<DateTime<Utc>>);
+/// Which request the next one of a path may be stored after, and the epoch of its chat: what was deleted for ever and is
+/// taken in again has the same ids, and need not have the same bytes.
+pub type BaseId = (GenerationId, Option<Uuid>);
+
+/// The call that a request is of: its turn, its step, and the provider and model that are asked.
+pub type Of<'a> = (TurnId, u32, &'a str, &'a str);
 
 /// A request that is stored whole.
 #[derive(Debug, Clone)]
@@ -107,14 +113,14 @@ impl StoredRequest {
     }
 
     /// Whether it is too short for a base to be looked for.
-    pub fn is_short(body: &[u8]) -> bool {
-        body.len() < limits::REQUEST_SHORT_BYTES
+    pub fn is_short(body: &[u8], manifest: &[u8]) -> bool {
+        body.len() + manifest.len() < limits::REQUEST_SHORT_BYTES
     }
 
     /// What it has that `base` has not, or all of it where that is much of it: then it is the better base of those to
     /// come.
     pub fn after(base: &Base, body: Bytes, manifest: Bytes) -> Self {
-        let most = limits::REQUEST_STORED_BYTES.min(body.len() / 2);
+        let most = limits::REQUEST_STORED_BYTES.min((body.len() + manifest.len()) / 2);
         let (its_body, its_manifest) = (Part::after(&base.body, &body), Part::after(&base.manifest, &manifest));
         match its_body.bytes.len() + its_manifest.bytes.len() <= most {
             true => Self { base: Some(base.id), body: its_body, manifest: its_manifest },
@@ -218,11 +224,13 @@ pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Op
     row.map(|row| row.whole(generation.uuid())).transpose()
 }
 
-/// After which request that of this step of a turn may be stored.
-pub async fn before(db: &Db, turn: TurnId, step: u32) -> Result<Option<BaseId>, StoreError> {
-    let row: Option<(Uuid, Option<DateTime<Utc>>)> =
-        on!(db, |pool| { sqlx::query_as(BEFORE).bind(turn.uuid()).bind(i64::from(step)).fetch_optional(pool).await? });
-    Ok(row.map(|(id, imported_at)| (id.into(), imported_at)))
+/// After which request that of this call may be stored.
+pub async fn before(db: &Db, (turn, step, provider, model): Of<'_>) -> Result<Option<BaseId>, StoreError> {
+    let row: Option<(Uuid, Option<Uuid>)> = on!(db, |pool| {
+        let query = sqlx::query_as(BEFORE).bind(turn.uuid()).bind(i64::from(step)).bind(provider).bind(model);
+        query.fetch_optional(pool).await?
+    });
+    Ok(row.map(|(id, epoch)| (id.into(), epoch)))
 }
 
 /// A request that is stored whole; none where it is not.
@@ -232,18 +240,17 @@ pub async fn base(db: &Db, id: GenerationId) -> Result<Option<Base>, StoreError>
     Ok(row.map(|(body, manifest)| Base { id, body: body.into(), manifest: manifest.into() }))
 }
 
-/// Stores what was sent by a call that was made elsewhere and comes in behind those before it: its step of a turn, its body
-/// and its manifest.
+/// Stores what was sent by a call that was made elsewhere and comes in behind those before it.
 pub(in crate::server::store) async fn insert_apart(
     tx: &mut Tx,
     id: GenerationId,
-    (turn, step): (TurnId, u32),
+    of: Of<'_>,
     (body, manifest): (&[u8], String),
 ) -> Result<(), StoreError> {
     let (body, manifest) = (Bytes::copy_from_slice(body), Bytes::from(manifest));
-    let base = match StoredRequest::is_short(&body) {
+    let base = match StoredRequest::is_short(&body, &manifest) {
         true => None,
-        false => base_in(tx, turn, step).await?,
+        false => base_in(tx, of).await?,
     };
     let request = match base {
         Some(base) => StoredRequest::after(&base, body, manifest),
@@ -253,10 +260,10 @@ pub(in crate::server::store) async fn insert_apart(
 }
 
 /// [`before`] and [`base`] in one.
-async fn base_in(tx: &mut Tx, turn: TurnId, step: u32) -> Result<Option<Base>, StoreError> {
+async fn base_in(tx: &mut Tx, (turn, step, provider, model): Of<'_>) -> Result<Option<Base>, StoreError> {
     in_tx!(tx, |conn| {
-        let query = sqlx::query_as(BEFORE).bind(turn.uuid()).bind(i64::from(step));
-        let before: Option<(Uuid, Option<DateTime<Utc>>)> = query.fetch_optional(&mut *conn).await?;
+        let query = sqlx::query_as(BEFORE).bind(turn.uuid()).bind(i64::from(step)).bind(provider).bind(model);
+        let before: Option<(Uuid, Option<Uuid>)> = query.fetch_optional(&mut *conn).await?;
         let Some((id, _)) = before else { return Ok(None) };
         let row: Option<(Vec<u8>, Vec<u8>)> = sqlx::query_as(WHOLE).bind(id).fetch_optional(&mut *conn).await?;
         Ok(row.map(|(body, manifest)| Base { id: id.into(), body: body.into(), manifest: manifest.into() }))
@@ -307,7 +314,10 @@ mod tests {
         assert!(!stored(limits::REQUEST_STORED_BYTES - 10).is_whole());
         assert!(stored(limits::REQUEST_STORED_BYTES).is_whole());
         let short = base("aa", "[]");
-        assert!(StoredRequest::after(&short, "aabbb".into(), "[]".into()).is_whole(), "half of it is its own");
+        assert!(
+            StoredRequest::after(&short, "aabbbbbb".into(), "[]".into()).is_whole(),
+            "more than half of it is its own"
+        );
     }
 
     #[test]
