@@ -10,6 +10,11 @@ mod real {
     use chrono::{DateTime, Utc};
     use wasm_bindgen_futures::JsFuture;
 
+    /// What of a moment is said, as `Intl.DateTimeFormat` takes it.
+    const TIME: &str = r#"{"hour":"numeric","minute":"2-digit"}"#;
+    const DAY_AND_TIME: &str =
+        r#"{"hour":"numeric","minute":"2-digit","day":"numeric","month":"short","year":"numeric"}"#;
+
     /// Milliseconds since 1970 by the device's clock.
     pub fn now_ms() -> i64 {
         js_sys::Date::now() as i64
@@ -50,21 +55,8 @@ mod real {
     pub fn local(moment: DateTime<Utc>) -> Option<String> {
         let ms = moment.timestamp_millis() as f64;
         let date = js_sys::Date::new(&ms.into());
-        let today = js_sys::Date::new_0();
-        let is_today = date.get_full_year() == today.get_full_year()
-            && date.get_month() == today.get_month()
-            && date.get_date() == today.get_date();
-        let options = js_sys::Object::new();
-        let set = |key: &str, value: &str| {
-            let _ = js_sys::Reflect::set(&options, &key.into(), &value.into());
-        };
-        set("hour", "numeric");
-        set("minute", "2-digit");
-        if !is_today {
-            set("day", "numeric");
-            set("month", "short");
-            set("year", "numeric");
-        }
+        let is_today = date.to_date_string() == js_sys::Date::new_0().to_date_string();
+        let options = js_sys::JSON::parse(if is_today { TIME } else { DAY_AND_TIME }).ok()?;
         let language = web_sys::window()?.document()?.document_element()?.get_attribute("lang")?;
         Some(String::from(date.to_locale_string(&language, &options)))
     }

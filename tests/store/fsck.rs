@@ -121,6 +121,7 @@ const PLANTED: &[(&str, &str, &str)] = &[
          WHERE generation_id = (SELECT id FROM generations WHERE step = 1)",
     ),
     ("I9", "generation_requests", "UPDATE generation_requests SET base_id = generation_id"),
+    ("storage", "generation_requests", "UPDATE generation_requests SET manifest = SUBSTR(manifest, 2)"),
     (
         "I9",
         "generation_chunks",

@@ -98,7 +98,7 @@ test("letters do nothing where they were switched off", async ({ page, model }) 
 });
 
 test("a screen reader is told that a reply came, and no more, where that was chosen", async ({ page, model }) => {
-  await choose(page, "general", "Told to a screen reader", "That a reply came");
+  await choose(page, "general", "Told to a screen reader", "Say that a reply came");
   await page.addInitScript(() => {
     const told: string[] = [];
     Object.assign(window, { told });

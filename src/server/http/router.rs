@@ -7,6 +7,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Response};
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG};
 use http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Uri, Version};
+use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
@@ -39,7 +40,7 @@ where
         .layer(from_fn_with_state(config.hosts.clone(), host::layer))
         .layer(from_fn(request_size::layer))
         .layer(CatchPanicLayer::custom(panicked as fn(Box<dyn std::any::Any + Send>) -> Response<Body>))
-        .layer(CompressionLayer::new().compress_when(shrinks as Shrinks))
+        .layer(CompressionLayer::new().quality(CompressionLevel::Precise(6)).compress_when(shrinks as Shrinks))
         .layer(from_fn_with_state(config.transport, headers::layer))
         .layer(from_fn(language::layer))
         .layer(from_fn(request_id::layer))

@@ -97,12 +97,12 @@ pub fn of_branch(branch: &str) -> String {
 }
 
 pub fn found(total: u32) -> String {
-    said!("{total} turns say this, the newest first.", "{total} 条消息包含这些内容，最新的在前。")
+    said!("{total} messages say this, the newest first.", "{total} 条消息包含这些内容，最新的在前。")
 }
 
 pub fn found_newest(total: u32, shown: usize) -> String {
     said!(
-        "{total} turns say this; these are the newest {shown}.",
+        "{total} messages say this; these are the newest {shown}.",
         "{total} 条消息包含这些内容，以下是最新的 {shown} 条。"
     )
 }

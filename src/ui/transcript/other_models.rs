@@ -60,7 +60,7 @@ fn row(verbs: Verbs, id: TurnId, model: Model) -> AnyView {
     view! {
         <button type="button" class="menu-row" aria-label=label on:click=choose>
             <span class="palette-words">
-                {name}
+                {name}" "
                 <span class="palette-excerpt">{model.provider_name}</span>
             </span>
         </button>

@@ -10,7 +10,7 @@ words! {
     choose: "Branches to compare", "要比较的分支";
     left: "Left", "左侧";
     right: "Right", "右侧";
-    this_turn: "The message chosen before", "先前选择的消息";
+    this_turn: "The message you chose", "先前选择的消息";
     not_chosen: "Choose a branch", "选择分支";
     compare: "Compare", "比较";
     swap: "Swap sides", "交换两侧";

@@ -67,7 +67,7 @@ pub fn hint(setting: Setting) -> Option<&'static str> {
             "Ctrl+Enter 始终可以发送；在触屏键盘上，回车始终换行。",
         ),
         Setting::Letters => word(
-            "On a focused message, single letters edit it, try again, branch, copy, open the reasoning; a sign goes to the message box. Which, Shortcuts says.",
+            "On a focused message, single keys edit it, try again, branch, copy, open the reasoning, or go to the message box. Shortcuts lists them.",
             "焦点在消息上时，单个字母可编辑、重试、新建分支、复制、展开思考过程；单个符号可跳到输入框。具体按键见“快捷键”。",
         ),
         Setting::Motion => {
@@ -129,11 +129,11 @@ pub fn value(setting: Setting, value: &str) -> String {
         (Setting::Send, _) => word("Enter", "回车"),
         (Setting::Letters, "off") => word("Off", "关闭"),
         (Setting::Letters, _) => word("On", "开启"),
-        (Setting::Announced, "events") => word("That a reply came", "仅播报回复完成"),
-        (Setting::Announced, "off") => word("Nothing of replies", "不播报回复"),
+        (Setting::Announced, "events") => word("Say that a reply came", "仅播报回复完成"),
+        (Setting::Announced, "off") => word("Do not read replies", "不播报回复"),
         (Setting::Notify, "on") => word("On", "开启"),
         (Setting::Notify, _) => word("Off", "关闭"),
-        (Setting::Announced, _) => word("Short replies whole", "播报较短的完整回复"),
+        (Setting::Announced, _) => word("Read short replies in full", "播报较短的完整回复"),
     };
     word.to_owned()
 }

@@ -5,7 +5,7 @@ use crate::ui::locale::{said, words};
 words! {
     title: "Search", "搜索";
     words: "Words to look for", "要查找的文字";
-    hint: "In everything that was said, on all branches. Signs mean themselves; capitals and accents do not matter.", "在所有分支的全部内容中查找。符号按原样匹配，不区分大小写和重音。";
+    hint: "In everything that was said, on all branches. Capitals and accents do not matter; every other sign is searched for as it is.", "在所有分支的全部内容中查找。符号按原样匹配，不区分大小写和重音。";
     search: "Search", "搜索";
     look_in: "Look in", "查找范围";
     in_all: "Everything", "全部";

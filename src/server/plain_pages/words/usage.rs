@@ -7,7 +7,7 @@ use crate::ui::locale::{said, words};
 words! {
     from: "From", "起始日期";
     to: "To", "截止日期";
-    group: "Told apart by", "分组方式";
+    group: "Group by", "分组方式";
     show: "Show", "显示";
     by_day: "Day", "日期";
     by_model: "Model", "模型";

@@ -7,10 +7,13 @@ use super::{Finding, finding, unreadable};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::generations::raw::decompress;
+use crate::server::store::generations::requests::{BodyRow, ManifestRow, manifest_columns, of_base, request_columns};
 
 sql! {
     PACKED = "SELECT id FROM generations WHERE raw_response IS NOT NULL ORDER BY id";
     BODY = "SELECT raw_response, raw_sha256, raw_bytes FROM generations WHERE id = $1 AND raw_response IS NOT NULL";
+    REQUESTS = "SELECT generation_id FROM generation_requests ORDER BY generation_id";
+    REQUEST = concat!("SELECT ", request_columns!(), ", ", manifest_columns!(), " FROM generations g ", of_base!(), "WHERE g.id = $1");
     BLOBS = "SELECT sha256 FROM blobs WHERE bytes IS NOT NULL ORDER BY sha256";
     BYTES = "SELECT bytes FROM blobs WHERE sha256 = $1 AND bytes IS NOT NULL";
     BLOB = "SELECT sha256 FROM blobs WHERE sha256 = $1";
@@ -28,7 +31,28 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), St
             findings.push(finding("I9", "generations", id, "its raw response is not the one its sha256 was taken of"));
         }
     }
+    requests_can_be_read(db, findings).await?;
     blobs_are_what_they_are_called(db, findings).await
+}
+
+/// What was sent, and what one of its kind says that it was made of.
+#[derive(sqlx::FromRow)]
+struct Request {
+    #[sqlx(flatten)]
+    body: BodyRow,
+    #[sqlx(flatten)]
+    manifest: ManifestRow,
+}
+
+async fn requests_can_be_read(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+    let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(REQUESTS).fetch_all(pool).await?);
+    for id in ids {
+        let row: Option<Request> = on!(db, |pool| sqlx::query_as(REQUEST).bind(id).fetch_optional(pool).await?);
+        let Some(Request { body, manifest }) = row else { continue };
+        unreadable(body.whole(id), findings)?;
+        unreadable(manifest.whole(id), findings)?;
+    }
+    Ok(())
 }
 
 async fn blobs_are_what_they_are_called(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
