@@ -76,7 +76,7 @@ fn about(tool: &ToolView) -> AnyView {
 }
 
 /// So much of what a tool does is said beside its name.
-const HINT_CHARS: usize = 140;
+const HINT_CHARS: usize = 200;
 
 /// A box for a tool in a choice. `form` and `at` make an id of their own: a tool's name may hold anything.
 pub fn tick(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
