@@ -199,7 +199,7 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
         let paths = Paths::default();
         let leaf = |at: usize| bush.turns[at].id;
         let asked = async |owner: UserId, at: usize, wants: fn(&Turn) -> bool| {
-            let begun = paths.begin(db, owner, leaf(at)).await.unwrap();
+            let begun = paths.begin(db, owner, bush.chat, leaf(at)).await.unwrap();
             let (path, responses) = paths.finish(db, owner, begun, wants).await.unwrap();
             (path.iter().map(|turn| (**turn).clone()).collect::<Vec<Turn>>(), responses)
         };
@@ -217,7 +217,7 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
         // Responses come with the path, whether it is known or read.
         for (what, paths) in [("read", &Paths::default()), ("known", &paths)] {
             for (wants, count) in [((|turn| turn.depth == 20) as fn(&Turn) -> bool, 1), (|turn| turn.depth < 20, 0)] {
-                let begun = paths.begin(db, bush.owner, leaf(89)).await.unwrap();
+                let begun = paths.begin(db, bush.owner, bush.chat, leaf(89)).await.unwrap();
                 let (_, responses) = paths.finish(db, bush.owner, begun, wants).await.unwrap();
                 assert_eq!(responses.values().flat_map(|steps| steps.iter()).count(), count, "{what}");
                 assert!(
@@ -229,7 +229,7 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
 
         // Nor is a response read again, unless its turn has changed: here one that is known, and one of the newest.
         let said = async |paths: &Paths, at: usize| {
-            let begun = paths.begin(db, bush.owner, leaf(89)).await.unwrap();
+            let begun = paths.begin(db, bush.owner, bush.chat, leaf(89)).await.unwrap();
             let (_, responses) = paths.finish(db, bush.owner, begun, |_| true).await.unwrap();
             responses[&leaf(at)][0].response.bytes()
         };

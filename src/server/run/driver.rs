@@ -31,6 +31,7 @@ use crate::server::outbound::builder::PendingCall;
 use crate::server::outbound::provider::{Attached, Provider};
 use crate::server::outbound::response::Response;
 use crate::server::platform::ids;
+use crate::server::store::generations::requests::Base;
 use crate::server::store::generations::{GenerationEnd, raw};
 
 /// Why a run stopped before it was complete.
@@ -77,6 +78,8 @@ struct Run<'a> {
     /// What the generations that ended cost, in order.
     charges: Vec<Option<Charge>>,
     context: Option<context::Context>,
+    /// After which request that of a step may be stored, where that was asked already.
+    earlier: Option<(u32, Option<Arc<Base>>)>,
     /// Images of this turn's own steps that are read again.
     pictures: Attached,
     /// The request after which the provider paused. The same again would pause again.
@@ -113,6 +116,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job, begins: 
         usages: Usages::default(),
         charges: Vec::new(),
         context: None,
+        earlier: None,
         pictures: Attached::default(),
         paused_at: None,
         steps_raw: Vec::new(),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use uuid::Uuid;
 
-use crate::domain::{Block, Content, GenerationId, Turn, TurnId, UserId, limits};
+use crate::domain::{Block, ChatId, Content, GenerationId, Turn, TurnId, UserId, limits};
 use crate::server::outbound::response::Response;
 use crate::server::store::generations::raw::{self, RawStep};
 use crate::server::store::turns::extent::{Extent, extent};
@@ -54,6 +54,7 @@ pub struct Begun {
     leaf: TurnId,
     newest: Vec<Turn>,
     has_older: bool,
+    epoch: Option<Uuid>,
 }
 
 /// A path that was sent.
@@ -71,13 +72,15 @@ struct Known {
 pub struct Paths(Mutex<VecDeque<Known>>);
 
 impl Paths {
-    /// Reads the newest turns of the path of this owner that ends at `leaf`; none when the owner has no such turn.
+    /// Reads the newest turns of the path of this owner that ends at `leaf`, in this chat; none when the owner has no such turn.
     ///
     /// # Errors
     /// As [`turns::path`].
-    pub async fn begin(&self, db: &Db, owner: UserId, leaf: TurnId) -> Result<Begun, StoreError> {
+    pub async fn begin(&self, db: &Db, owner: UserId, chat: ChatId, leaf: TurnId) -> Result<Begun, StoreError> {
+        // The epoch is read first, so that nothing is kept under one that began after it was read.
+        let epoch = chats::epoch(db, owner, chat).await?;
         let (newest, has_older) = turns::path(db, owner, leaf, NEWEST).await?;
-        Ok(Begun { leaf, newest, has_older })
+        Ok(Begun { leaf, newest, has_older, epoch })
     }
 
     /// The whole path, from its root on, with the responses of those turns whose responses are wanted.
@@ -91,13 +94,12 @@ impl Paths {
         begun: Begun,
         wants: impl Fn(&Turn) -> bool,
     ) -> Result<(Path, Responses), StoreError> {
-        let Begun { leaf, newest, has_older } = begun;
+        let Begun { leaf, newest, has_older, epoch } = begun;
         let newest: Path = newest.into_iter().map(Arc::new).collect();
         let Some(first) = newest.first().filter(|_| has_older).cloned() else {
             let responses = read_responses(db, &newest, &wants, Responses::new()).await?;
             return Ok((newest, responses));
         };
-        let epoch = chats::epoch(db, owner, first.chat_id).await?;
         let (known, likely) = match self.known(&first, &newest, epoch) {
             Some((before, responses)) => (Some(extent_of(&before)), Some((before, responses))),
             None => (None, None),

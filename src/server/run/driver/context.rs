@@ -66,7 +66,9 @@ impl Run<'_> {
 
     async fn know_context(&mut self) -> Result<(), Halt> {
         if self.context.is_none() {
-            let context = self.read_context().await.map_err(|error| {
+            let (context, earlier) = tokio::join!(self.read_context(), self.earlier_request(self.step));
+            self.earlier = Some((self.step, earlier));
+            let context = context.map_err(|error| {
                 tracing::error!(turn = %self.job.turn.id, %error, "the context could not be read");
                 Failure::new(FailureKind::Internal, "")
             })?;
@@ -192,7 +194,7 @@ impl Run<'_> {
         let paths = self.supervisor.paths();
         let begun = async {
             match self.job.turn.prev_turn_id {
-                Some(leaf) => paths.begin(db, owner, leaf).await.map(Some),
+                Some(leaf) => paths.begin(db, owner, self.job.turn.chat_id, leaf).await.map(Some),
                 None => Ok(None),
             }
         };

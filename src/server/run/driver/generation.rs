@@ -3,6 +3,7 @@
 
 mod taking;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -19,7 +20,7 @@ use crate::server::outbound::provider::{Decoder, Outcome, Refused, Reply};
 use crate::server::platform::ids;
 use crate::server::run::journal::Batch;
 use crate::server::run::pace::Pace;
-use crate::server::store::generations::requests::StoredRequest;
+use crate::server::store::generations::requests::{Base, StoredRequest};
 use crate::server::store::generations::{NewGeneration, RawKind};
 
 /// What is known of a generation while it runs.
@@ -107,20 +108,27 @@ impl Run<'_> {
     }
 
     /// The request as it is stored: after an earlier one of its path, if that can be read.
-    async fn as_stored(&self, step: u32, body: &Bytes, manifest: &RequestManifest) -> StoredRequest {
+    async fn as_stored(&mut self, step: u32, body: &Bytes, manifest: &RequestManifest) -> StoredRequest {
         let manifest: Bytes = serde_json::to_vec(manifest).unwrap_or_default().into();
-        if StoredRequest::is_short(body, &manifest) {
-            return StoredRequest::whole(body.clone(), manifest);
+        let earlier = match self.earlier.take().filter(|(of, _)| *of == step) {
+            _ if StoredRequest::is_short(body, &manifest) => None,
+            Some((_, earlier)) => earlier,
+            None => self.earlier_request(step).await,
+        };
+        match earlier {
+            Some(base) => StoredRequest::after(&base, body.clone(), manifest),
+            None => StoredRequest::whole(body.clone(), manifest),
         }
+    }
+
+    /// The request that the one of this step may be stored after.
+    pub(super) async fn earlier_request(&self, step: u32) -> Option<Arc<Base>> {
         let (turn, lock) = (self.job.turn.id, &self.job.lock);
-        match self.supervisor.bases().before(self.supervisor.db(), (turn, step, &lock.provider, &lock.model)).await {
-            Ok(Some(base)) => StoredRequest::after(&base, body.clone(), manifest),
-            Ok(None) => StoredRequest::whole(body.clone(), manifest),
-            Err(error) => {
-                tracing::warn!(%turn, %error, "an earlier request could not be read: this one is stored whole");
-                StoredRequest::whole(body.clone(), manifest)
-            }
-        }
+        let earlier = self.supervisor.bases().before(self.supervisor.db(), (turn, step, &lock.provider, &lock.model));
+        earlier.await.unwrap_or_else(|error| {
+            tracing::warn!(%turn, %error, "an earlier request could not be read: this one is stored whole");
+            None
+        })
     }
 
     fn progress(&self, id: GenerationId) -> Progress {
