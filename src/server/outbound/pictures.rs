@@ -46,15 +46,25 @@ fn images(request: &ChatRequest) -> impl Iterator<Item = &ShownImage> {
     request.history.iter().flat_map(|turn| turn.attached.values()).flat_map(Shown::images)
 }
 
+/// The images of replies that go back as they came.
+fn of_replies(request: &ChatRequest) -> impl Iterator<Item = &ShownImage> {
+    let replies = request.history.iter().filter(|turn| turn.role == Role::Assistant && !turn.raw.is_empty());
+    replies.flat_map(|turn| {
+        let said = turn.blocks.iter().filter(|block| matches!(block.content, Content::Image { .. }));
+        said.filter_map(|block| turn.attached.get(&block.id)).flat_map(Shown::images)
+    })
+}
+
+/// Whether [`written`] would name an image in a body of values.
+pub fn are_in_replies(request: &ChatRequest) -> bool {
+    of_replies(request).next().is_some()
+}
+
 /// A body as it is stored. Images of replies that go back as they came stand in it by their names, too.
 pub fn written(body: Map<String, Value>, request: &ChatRequest) -> Bytes {
     let mut body = Value::Object(body);
-    let replies = request.history.iter().filter(|turn| turn.role == Role::Assistant && !turn.raw.is_empty());
-    let of_replies = replies.flat_map(|turn| {
-        let said = turn.blocks.iter().filter(|block| matches!(block.content, Content::Image { .. }));
-        said.filter_map(|block| turn.attached.get(&block.id)).flat_map(Shown::images)
-    });
-    let known: Vec<(String, String)> = of_replies.map(|image| (base64::encode(&image.bytes), image.data())).collect();
+    let known = of_replies(request).map(|image| (base64::encode(&image.bytes), image.data()));
+    let known: Vec<(String, String)> = known.collect();
     if !known.is_empty() {
         name(&mut body, &known);
     }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use serde_json::value::RawValue;
 
 /// What was read in a response, and by whom.
 type Said = (&'static str, Arc<dyn Any + Send + Sync>);
@@ -17,7 +18,13 @@ pub struct Response(Arc<Kept>);
 struct Kept {
     body: Body,
     said: OnceLock<Said>,
+    written: OnceLock<Written>,
 }
+
+/// How a response goes back: to which kind of server, and in which of its forms.
+pub type Form = (&'static str, u8);
+/// A message in its form; none where nothing of it is sent.
+type Written = (Form, Option<Arc<RawValue>>);
 
 enum Body {
     Plain(Bytes),
@@ -25,9 +32,13 @@ enum Body {
 }
 
 impl Response {
+    fn of(body: Body) -> Self {
+        Self(Arc::new(Kept { body, said: OnceLock::new(), written: OnceLock::new() }))
+    }
+
     /// One whose bytes are not at hand: `unpack` gives them, every time the same.
     pub fn packed(unpack: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Kept { body: Body::Packed(Box::new(unpack)), said: OnceLock::new() }))
+        Self::of(Body::Packed(Box::new(unpack)))
     }
 
     /// The bytes as they came.
@@ -47,9 +58,18 @@ impl Response {
     }
 }
 
+impl Response {
+    /// The message that `write` makes of it for the next request, as JSON. It is called once as long as the same form is
+    /// asked for: a tree of values for each of thousands of replies takes longer than all else of a request.
+    pub fn written(&self, form: Form, write: impl Fn() -> Option<Box<RawValue>>) -> Option<Arc<RawValue>> {
+        let (of, written) = self.0.written.get_or_init(|| (form, write().map(Arc::from)));
+        if *of == form { written.clone() } else { write().map(Arc::from) }
+    }
+}
+
 impl From<Bytes> for Response {
     fn from(bytes: Bytes) -> Self {
-        Self(Arc::new(Kept { body: Body::Plain(bytes), said: OnceLock::new() }))
+        Self::of(Body::Plain(bytes))
     }
 }
 
@@ -87,6 +107,12 @@ mod tests {
             assert_eq!(*response.said("a", |bytes| bytes.to_vec()), b"four", "another form");
             assert_eq!(reads.load(Ordering::Relaxed), 2);
             assert_eq!(response.bytes(), "four");
+            let write = |text: &'static str| {
+                response.written(("a", u8::from(text == "[1]")), || RawValue::from_string(text.into()).ok())
+            };
+            assert_eq!(write("[1]").unwrap().get(), "[1]");
+            assert_eq!(write("[2]").unwrap().get(), "[2]", "another form");
+            assert_eq!(same.written(("a", 1), || None).unwrap().get(), "[1]");
         }
     }
 }

@@ -51,6 +51,17 @@ pub enum Reasoning {
     LeftOut,
 }
 
+impl Reasoning {
+    /// Tells the forms apart.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::AsUsual { is_needed } => u8::from(is_needed),
+            Self::Echoed => 2,
+            Self::LeftOut => 3,
+        }
+    }
+}
+
 /// Where reasoning is sent back to an endpoint that asks for it without being known to.
 const ECHOED_AS: &str = "reasoning_content";
 

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use crate::domain::Role;
@@ -24,7 +26,8 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
     set("model", json!(request.model));
-    set("messages", Value::Array(messages(dialect, request)));
+    // Its place; they are written below.
+    set("messages", Value::Null);
     set("stream", json!(true));
     if dialect.takes_stream_options {
         set("stream_options", json!({"include_usage": true}));
@@ -56,16 +59,74 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
         set("tools", tools.into());
     }
     thinking::put(&mut body, dialect, request);
-    pictures::written(body, request)
+    if pictures::are_in_replies(request) {
+        let values = messages(dialect, request, false).into_iter().filter_map(Message::into_value).collect();
+        body.insert("messages".into(), Value::Array(values));
+        return pictures::written(body, request);
+    }
+    let messages = messages(dialect, request, true);
+    // Values and messages that were written before can always be written.
+    serde_json::to_vec(&Body { fields: &body, messages: &messages }).unwrap_or_default().into()
 }
 
-fn messages(dialect: &'static Dialect, request: &ChatRequest) -> Vec<Value> {
-    let mut messages = Vec::new();
+/// One message: a value, or the JSON that it was written as for an earlier request.
+enum Message {
+    Value(Value),
+    Written(Arc<RawValue>),
+}
+
+impl Message {
+    fn into_value(self) -> Option<Value> {
+        if let Self::Value(value) = self { Some(value) } else { None }
+    }
+
+    fn has_role(&self, role: &str) -> bool {
+        matches!(self, Self::Value(value) if value["role"] == role)
+    }
+}
+
+impl From<Value> for Message {
+    fn from(value: Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::Written(json) => json.serialize(serializer),
+        }
+    }
+}
+
+/// The fields of a body, with the messages in their place.
+struct Body<'a> {
+    fields: &'a Map<String, Value>,
+    messages: &'a [Message],
+}
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.fields.len()))?;
+        for (name, value) in self.fields {
+            match name.as_str() {
+                "messages" => map.serialize_entry(name, self.messages)?,
+                _ => map.serialize_entry(name, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// `remembers` is whether a reply's message may be the one that was written before.
+fn messages(dialect: &'static Dialect, request: &ChatRequest, remembers: bool) -> Vec<Message> {
+    let mut messages: Vec<Message> = Vec::with_capacity(request.history.len());
     let mut system = request.system.as_deref().filter(|text| !text.trim().is_empty());
     // These two refuse instructions in any role of their own.
     let has_no_system = request.model.starts_with("o1-mini") || request.model.starts_with("o1-preview");
     if let Some(text) = system.filter(|_| !has_no_system) {
-        messages.push(json!({"role": system_role(dialect, request), "content": text}));
+        messages.push(json!({"role": system_role(dialect, request), "content": text}).into());
         system = None;
     }
     for turn in &request.history {
@@ -77,8 +138,8 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest) -> Vec<Value> {
                 }
                 push_user(&mut messages, dialect, content);
             }
-            Role::System => messages.push(json!({"role": "system", "content": turn.plain_text()})),
-            Role::Assistant => push_assistant(&mut messages, dialect, request, turn),
+            Role::System => messages.push(json!({"role": "system", "content": turn.plain_text()}).into()),
+            Role::Assistant => push_assistant(&mut messages, dialect, request, turn, remembers),
         }
     }
     messages
@@ -95,19 +156,18 @@ fn system_role(dialect: &Dialect, request: &ChatRequest) -> &'static str {
 ///
 /// Some servers refuse a person's message right behind a tool's, as it stands where a reply was cut off in the middle of a
 /// tool loop.
-fn push_user(messages: &mut Vec<Value>, dialect: &Dialect, content: Value) {
-    let is_after_tool = messages.last().is_some_and(|last| last["role"] == "tool");
+fn push_user(messages: &mut Vec<Message>, dialect: &Dialect, content: Value) {
+    let is_after_tool = messages.last().is_some_and(|last| last.has_role("tool"));
     if is_after_tool && dialect.answers_tools_before_user {
-        messages.push(json!({"role": "assistant", "content": CUT_OFF}));
+        messages.push(json!({"role": "assistant", "content": CUT_OFF}).into());
     }
-    if let Some(last) = messages.last_mut()
-        && last.get("role").and_then(Value::as_str) == Some("user")
+    if let Some(Message::Value(last)) = messages.last_mut().filter(|last| last.has_role("user"))
         && let Some(before) = last.get_mut("content")
     {
         *before = joined(before.take(), content);
         return;
     }
-    messages.push(json!({"role": "user", "content": content}));
+    messages.push(json!({"role": "user", "content": content}).into());
 }
 
 /// A text where there is nothing but text: not every server takes parts.
@@ -144,11 +204,17 @@ fn text_part(text: &str) -> Value {
 }
 
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
-fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request: &ChatRequest, turn: &HistoryTurn) {
+fn push_assistant(
+    messages: &mut Vec<Message>,
+    dialect: &'static Dialect,
+    request: &ChatRequest,
+    turn: &HistoryTurn,
+    remembers: bool,
+) {
     if turn.raw.is_empty() {
         let text = turn.plain_text();
         if !text.is_empty() {
-            messages.push(json!({"role": "assistant", "content": text}));
+            messages.push(json!({"role": "assistant", "content": text}).into());
         }
         return;
     }
@@ -163,13 +229,18 @@ fn push_assistant(messages: &mut Vec<Value>, dialect: &'static Dialect, request:
         (false, false) => Reasoning::AsUsual { is_needed },
     };
     let mut first_call = 0;
-    for said in steps {
+    for (raw, said) in turn.raw.iter().zip(steps) {
         let result = |at: usize| turn.result_text(first_call + at).map(|(text, _)| text);
         let sent = said.sent_calls(|at| result(at).is_some());
-        messages.extend(said.message(dialect, reasoning, &sent));
+        if remembers && said.calls.is_empty() {
+            let write = || said.message(dialect, reasoning, &[]).and_then(|message| to_raw_value(&message).ok());
+            messages.extend(raw.written((dialect.name, reasoning.number()), write).map(Message::Written));
+            continue;
+        }
+        messages.extend(said.message(dialect, reasoning, &sent).map(Message::Value));
         for at in sent {
             let content = result(at).unwrap_or_else(|| UNANSWERED.to_owned());
-            messages.push(json!({"role": "tool", "tool_call_id": said.calls[at].id, "content": content}));
+            messages.push(json!({"role": "tool", "tool_call_id": said.calls[at].id, "content": content}).into());
         }
         first_call += said.calls.len();
     }

@@ -277,3 +277,38 @@ fn a_search_of_the_endpoint_is_asked_for_only_where_there_is_one() {
     assert_eq!(body_of("openrouter", &asked)["tools"], json!([{"type": "openrouter:web_search"}]));
     assert_eq!(body_of("openai", &asked)["tools"], Value::Null);
 }
+
+#[test]
+fn a_reply_that_was_written_before_is_written_as_it_would_be_anew() {
+    let thought = [
+        json!({"choices": [{"index": 0, "delta": {"reasoning_content": "why"}}]}),
+        json!({"choices": [{"index": 0, "delta": {"content": "Yes \"\\ 叶"}, "finish_reason": "stop"}]}),
+    ];
+    let thought = thought.map(|chunk| format!("data: {chunk}\n\n")).concat();
+    let history = || {
+        let calls = [use_block(2)];
+        vec![
+            user("Is it?"),
+            turn(Role::Assistant, Vec::new(), &[&thought]),
+            user("And then?"),
+            turn(Role::Assistant, calls.into(), &[&calling("c", "{}"), &saying("Done", json!("stop"))]),
+            user("Go on"),
+        ]
+    };
+    let mut asked = request("some-model", history());
+    for dialect in ["openai", "deepseek", "openrouter", "openai"].map(|name| Dialect::named(name).unwrap()) {
+        for (echoes, leaves_out) in [(false, false), (true, false), (false, true), (false, false)] {
+            let mut anew = request("some-model", history());
+            for request in [&mut asked, &mut anew] {
+                request.echoes_reasoning = echoes;
+                request.history.iter_mut().for_each(|turn| turn.leaves_out_reasoning = leaves_out);
+            }
+            let [first, again, fresh] = [&asked, &asked, &anew].map(|request| body(dialect, request));
+            assert_eq!((&first, &again), (&fresh, &fresh), "{}", dialect.name);
+            let values = messages(dialect, &asked, false).into_iter().filter_map(Message::into_value);
+            let written: Value = serde_json::from_slice(&first).unwrap();
+            assert_eq!(written["messages"], values.collect::<Value>(), "{}", dialect.name);
+            assert!(String::from_utf8(first.to_vec()).unwrap().find("messages") < Some(40), "in its place");
+        }
+    }
+}
