@@ -130,8 +130,9 @@ impl Paths {
         };
         if path.iter().all(|turn| turn.status.is_terminal()) {
             let said: usize = responses.values().flat_map(|steps| steps.iter()).map(|step| step.weight).sum();
-            // What is read in them is as long as what the turns say, or, of what cannot be packed, as the responses.
-            let weight = 2 * said + path.iter().map(|turn| 2 * weight(turn)).sum::<usize>();
+            // What is read in them, and what is written of that, is as long as what the turns say; of what cannot be packed,
+            // as the responses.
+            let weight = 2 * said + path.iter().map(|turn| 3 * weight(turn)).sum::<usize>();
             self.keep(Known { path: path.clone(), responses: responses.clone(), epoch, weight });
         }
         Ok((path, responses))
