@@ -3,6 +3,7 @@
 //! Compiled into the server and into the browser, so that both fold the same events into the same blocks and draw
 //! the same reasoning blocks. It knows no clock, no randomness, no disk and no network; callers bring ids and times.
 
+pub mod alike;
 pub mod approval;
 pub mod attachment;
 pub mod block;

@@ -2,7 +2,7 @@
 //! read again is the same chat. `docs/ARCHIVE.md` describes it for those who read it with other programs.
 //!
 //! ```json
-//! {"format": "turnleaf-archive", "version": 1, "program": "turnleaf 0.1.0", "exported_at": "…",
+//! {"format": "turnleaf-archive", "version": 2, "program": "turnleaf 0.1.0", "exported_at": "…",
 //!  "blobs": [ … ], "documents": [ … ], "chats": [ {"chat": …, "imported_from": …, "tools": …, "turns": [ … ],
 //!  "generations": [ … ], "exchanges": [ … ], "branches": [ … ]}, … ]}
 //! ```
@@ -18,6 +18,7 @@ use crate::domain::{
     Branch, Chat, CostBasis, DocumentId, Exchange, Failure, GenerationId, ImportedFrom, Turn, TurnId, Usage,
 };
 
+mod after;
 mod bytes;
 mod check;
 mod filed;
@@ -44,8 +45,8 @@ pub use write::Writer;
 
 /// What `format` says.
 pub const FORMAT: &str = "turnleaf-archive";
-/// Rises when an older Turnleaf could not read it any more.
-pub const VERSION: u32 = 1;
+/// Rises when an older Turnleaf could not read it any more. Since 2 a call may be written after another.
+pub const VERSION: u32 = 2;
 
 /// One chat with all of its branches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

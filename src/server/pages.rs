@@ -1,6 +1,7 @@
 //! What pages are made of: the service's answers with the server's rendering of them, in the shapes of `api::view`.
 //! Server functions and forms both end here.
 
+pub mod demo;
 mod drawing;
 mod glance;
 mod listed;
@@ -19,7 +20,7 @@ use crate::server::service::turns::Started as ServiceStarted;
 use crate::server::service::{Service, ServiceError, StoreError, chats::ChatChange};
 use crate::server::service::{paths::Path, placement::Wanted};
 
-use crate::ui::locale::{Locale, locale};
+use crate::ui::locale::{Locale, locale, speak};
 use window::direction;
 
 /// Characters of the name of the branch that one left.
@@ -64,6 +65,7 @@ impl Pages {
     ) -> Result<ChatPage, ApiError> {
         let registry = self.0.supervisor().registry();
         let models = self.0.models(viewer).await.map_err(api_error)?;
+        let models = speak(self.1, || demo::in_readers_words(models));
         let draft = self.draft_view(viewer, self.0.draft(viewer, id).await.map_err(api_error)?).await?;
         let mut page = ChatPage {
             chat: None,

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use turnleaf::domain::export::Parts;
 use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{ChatId, DifferenceKind, TurnId};
+use turnleaf::interchange::archive::Bytes;
 use turnleaf::server::outbound::scripted::Scripted;
 use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::platform::ids;
@@ -50,26 +51,63 @@ pub async fn imported(house: &House, name: &str, bytes: &[u8], dry_run: bool) ->
     house.service.import(import, &mut |_| true).await.unwrap()
 }
 
-/// An archive with its ids named in the order in which they appear, so that two of equal chats are equal.
-pub fn without_ids(archive: &[u8]) -> Value {
-    fn walk(value: &mut Value, names: &mut HashMap<String, String>) {
+/// The calls of a chat as they were made, one by one, by what `docs/ARCHIVE.md` says of those that are written after another.
+pub fn whole_calls(generations: Value) -> impl Iterator<Item = Value> {
+    fn between(base: &[u8], alike: &Value, own: &[u8]) -> Vec<u8> {
+        let [head, tail] = ["head", "tail"].map(|end| usize::try_from(alike[end].as_u64().unwrap()).unwrap());
+        [&base[..head], own, &base[base.len() - tail..]].concat()
+    }
+    let bytes = |value: &Value| serde_json::from_value::<Bytes>(value.clone()).unwrap().0;
+    let mut whole: HashMap<String, (Vec<u8>, Vec<u8>)> = HashMap::new();
+    let Value::Array(calls) = generations else { panic!("it is no list") };
+    calls.into_iter().map(move |mut call| {
+        let Some(after) = call.as_object_mut().unwrap().remove("after") else {
+            let manifest = serde_json::to_vec(&call["request_manifest"]).unwrap();
+            whole.insert(call["id"].as_str().unwrap().to_owned(), (bytes(&call["request"]), manifest));
+            return call;
+        };
+        let (request, manifest) = &whole[after["generation"].as_str().unwrap()];
+        call["request"] = json!(Bytes(between(request, &after["request"], &bytes(&call["request"]))));
+        let manifest = between(manifest, &after["manifest"], &bytes(&after["manifest"]["own"]));
+        call["request_manifest"] = serde_json::from_slice(&manifest).unwrap();
+        call
+    })
+}
+
+/// Names ids in the order in which they appear, so that what differs in nothing else is equal.
+#[derive(Default)]
+pub struct Naming(HashMap<String, String>);
+
+impl Naming {
+    pub fn named(&mut self, mut value: Value) -> Value {
+        self.walk(&mut value);
+        value
+    }
+
+    fn walk(&mut self, value: &mut Value) {
         match value {
             Value::String(text) if uuid::Uuid::parse_str(text).is_ok() && text.len() == 36 => {
-                let next = format!("id {}", names.len());
-                *text = names.entry(text.clone()).or_insert(next).clone();
+                let next = format!("id {}", self.0.len());
+                *text = self.0.entry(text.clone()).or_insert(next).clone();
             }
-            Value::Array(list) => list.iter_mut().for_each(|one| walk(one, names)),
-            Value::Object(map) => map.values_mut().for_each(|one| walk(one, names)),
+            Value::Array(list) => list.iter_mut().for_each(|one| self.walk(one)),
+            Value::Object(map) => map.values_mut().for_each(|one| self.walk(one)),
             _ => {}
         }
     }
+}
+
+/// An archive with its ids named, and its calls whole.
+pub fn without_ids(archive: &[u8]) -> Value {
     let mut value: Value = serde_json::from_slice(archive).unwrap();
+    for chat in value["chats"].as_array_mut().unwrap() {
+        chat["generations"] = whole_calls(chat["generations"].take()).collect();
+    }
     value["exported_at"] = Value::Null;
     // They stand by their ids, which say nothing.
     let by_title = |document: &Value| (document["created_at"].to_string(), document["title"].to_string());
     value["documents"].as_array_mut().unwrap().sort_by_key(by_title);
-    walk(&mut value, &mut HashMap::new());
-    value
+    Naming::default().named(value)
 }
 
 /// A chat with versions, another model and a document-free past: its id.

@@ -2,7 +2,6 @@
 //! requests grow beyond what a stranger's file may hold, and with responses of many megabytes. And a chat that goes on
 //! while it is written.
 
-use std::io::Write;
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -22,7 +21,7 @@ use uuid::Uuid;
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::files::PNG;
 use crate::house::House;
-use crate::interchange::{exported, imported, replies};
+use crate::interchange::{Naming, exported, imported, replies, whole_calls};
 
 /// Each request names all turns before it: two million values stand in the manifests of 540 replies. 1,500 come back as
 /// well, and take this build more than two and a half minutes.
@@ -133,31 +132,18 @@ fn sha256(bytes: &[u8]) -> String {
     sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An archive from its chats on, with its ids named in the order in which they appear. Too large to be made a value of.
-fn without_ids(archive: &[u8]) -> Vec<u8> {
-    let at = archive.windows(7).position(|words| words == b"\"chats\"").unwrap();
-    let is_id = |text: &[u8]| {
-        text.len() == 38 && text[0] == b'"' && text[37] == b'"' && [9, 14, 19, 24].iter().all(|&at| text[at] == b'-')
+/// Two archives of one chat tell of the same. All of the calls at once are too large to be made values of.
+fn assert_same(one: &[u8], other: &[u8]) {
+    let read = |archive: &[u8]| {
+        let mut chat = serde_json::from_slice::<Value>(archive).unwrap()["chats"][0].take();
+        let calls = chat["generations"].take();
+        let mut naming = Naming::default();
+        let chat = naming.named(chat);
+        (chat, whole_calls(calls).map(move |call| naming.named(call)))
     };
-    let mut names = std::collections::HashMap::new();
-    let (mut out, mut rest) = (Vec::with_capacity(archive.len()), &archive[at..]);
-    while let Some(quote) = rest.iter().position(|byte| *byte == b'"') {
-        out.extend_from_slice(&rest[..quote]);
-        rest = &rest[quote..];
-        match rest.get(..38).filter(|text| is_id(text)) {
-            Some(text) => {
-                let next = names.len();
-                write!(out, "id {}", names.entry(text).or_insert(next)).unwrap();
-                rest = &rest[38..];
-            }
-            None => {
-                out.push(b'"');
-                rest = &rest[1..];
-            }
-        }
-    }
-    out.extend_from_slice(rest);
-    out
+    let ((one, its_calls), (other, other_calls)) = (read(one), read(other));
+    assert!(one == other, "it is not the same chat");
+    assert!(its_calls.eq(other_calls), "its calls are others");
 }
 
 /// Takes a chat out and in again, and out of there.
@@ -169,7 +155,7 @@ async fn comes_back(house: House, chat: ChatId, replies: u64) {
     assert_eq!((report.imported, report.turns, report.stopped), (1, 2 * replies, None), "{:?}", report.findings);
     assert_eq!(report.findings, []);
     let again = exported(&target, Which::Chat(report.chats[0].id.unwrap())).await;
-    assert!(without_ids(&again) == without_ids(&archive), "it is not the same chat");
+    assert_same(&again, &archive);
     target.check().await;
     target.close().await;
 }

@@ -118,8 +118,12 @@ struct Call {
 
 fn call() -> impl Strategy<Value = Call> {
     let bytes = || prop::collection::vec(any::<u8>(), 0..60);
-    let of =
-        (bytes(), option(bytes()), any::<bool>(), any::<[Option<u32>; 5]>(), any::<Option<u32>>(), option(words()));
+    // Every other one sends what all of those send before its own: it is stored and written after another.
+    let sent = (any::<bool>(), bytes()).prop_map(|(is_long, own)| match is_long {
+        true => [&[b'x'; 2 * limits::REQUEST_SHORT_BYTES][..], &own].concat(),
+        false => own,
+    });
+    let of = (sent, option(bytes()), any::<bool>(), any::<[Option<u32>; 5]>(), any::<Option<u32>>(), option(words()));
     of.prop_map(|(request, raw, is_complete, usage, cost, failure)| Call {
         request,
         raw,

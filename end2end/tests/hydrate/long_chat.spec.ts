@@ -342,10 +342,12 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
   await box.fill("100%_nowhere");
   await page.keyboard.press("Enter");
   await expect(bar).toContainText("Not found");
+  const read = await seen(page);
   await page.keyboard.press("Escape");
   await expect(bar).not.toBeAttached();
   expect(await marked()).toEqual([]);
-  await expect(messageBox(page)).toBeVisible();
+  await expect(messageBox(page)).toBeFocused();
+  expect(await seen(page), "whoever reads stays where they are").toEqual(read);
 });
 
 test("words inside code and across marks are marked where they stand", async ({ page, turnleaf }) => {

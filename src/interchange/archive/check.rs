@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::ArchivedChat;
 use super::ordered::{Leaving, parents_first};
-use super::shape::{BranchShape, CallShape, ExchangeShape, TurnShape, source};
+use super::shape::{BranchShape, Call, CallShape, ExchangeShape, TurnShape, source};
 use crate::bounds;
 use crate::domain::block::{Block, BlockState, Content, chat_seq};
 use crate::domain::turn::{Role, Turn, TurnStatus};
@@ -58,7 +58,7 @@ pub(super) struct Check {
     uses: HashSet<BlockId>,
     /// Calls that blocks say they came from, and which turns those are in.
     sources: Vec<(GenerationId, usize)>,
-    calls: Vec<(GenerationId, TurnId)>,
+    pub calls: Vec<Call>,
     calls_at: HashMap<GenerationId, usize>,
     exchanges: Vec<ExchangeShape>,
     exchanges_at: HashMap<ExchangeId, usize>,
@@ -145,8 +145,16 @@ impl Check {
         if call.ended_at.is_none() {
             return Err("it has no end".to_owned());
         }
-        self.calls.push((call.id, call.turn_id));
+        let after = call.after.as_ref().map(|after| self.whole_before(after.generation)).transpose()?;
+        self.calls.push(Call { turn: call.turn_id, after });
         Ok(())
+    }
+
+    /// One that is itself written after another would be read over ever more of them.
+    fn whole_before(&self, call: GenerationId) -> Result<usize, &'static str> {
+        let number = self.calls_at.get(&call).copied();
+        let is_whole = |number: &usize| self.calls.get(*number).is_some_and(|before| before.after.is_none());
+        number.filter(is_whole).ok_or("what it is written after is not there whole before it")
     }
 
     /// The next exchange.
@@ -188,7 +196,7 @@ impl Check {
         }
         for &(call, turn) in &self.sources {
             // A call that is not in the archive is one that a block cannot name any more.
-            let made = self.calls_at.get(&call).map(|&number| self.calls[number].1);
+            let made = self.calls_at.get(&call).map(|&number| self.calls[number].turn);
             if made.is_some_and(|made| made != self.turns[turn].id) {
                 return Err(at("turns", turn)("one of its blocks came from another turn's call"));
             }
@@ -219,8 +227,8 @@ impl Check {
                 return Err(at("exchanges", number)("its chat, branch or message is not there"));
             }
         }
-        for (number, (_, turn)) in self.calls.iter().enumerate() {
-            if self.found(*turn).is_none_or(|turn| turn.role != Role::Assistant) {
+        for (number, call) in self.calls.iter().enumerate() {
+            if self.found(call.turn).is_none_or(|turn| turn.role != Role::Assistant) {
                 return Err(at("generations", number)("its turn is not there, or no reply"));
             }
         }
@@ -279,11 +287,6 @@ impl Check {
             Some(message) if turn.prev != Some(message) => Err("it does not follow the message that it answers"),
             _ => Ok(()),
         }
-    }
-
-    /// The turns of the calls, in the order of those.
-    pub fn callers(&self) -> impl Iterator<Item = TurnId> + '_ {
-        self.calls.iter().map(|(_, turn)| *turn)
     }
 
     /// What is asked for of a chat when it is stored: its turns by their places, the place of the last, its calls.

@@ -7,8 +7,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use chrono::{DateTime, Utc};
 use serde_json::{Error, Value};
 
+use super::after::Written;
 use super::spool::{Spool, Spot};
 use super::{ArchivedBranch, ArchivedGeneration, ArchivedVersion};
+use crate::bounds;
 use crate::domain::{BranchId, Chat, DocumentId, Exchange, GenerationId, ImportedFrom, Turn, TurnId};
 
 /// Parts are taken out together as long as they are no longer than this, as a text.
@@ -29,6 +31,8 @@ pub struct FiledChat {
     /// What has not been taken out.
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) calls: HashSet<GenerationId>,
+    /// The call that the last ones were written after, with where it lies.
+    pub(super) base: Option<(Spot, Box<ArchivedGeneration>)>,
     pub(super) spool: Spool,
 }
 
@@ -38,7 +42,8 @@ pub(super) enum Waiting {
     Branch(Spot, Option<BranchId>),
     Exchange(Spot),
     Turn(Spot),
-    Generation(Spot),
+    /// With the one that it is written after.
+    Generation(Spot, Option<Spot>),
 }
 
 /// A part of a chat.
@@ -59,11 +64,11 @@ impl FiledChat {
         let mut parts = Vec::new();
         let mut length = 0;
         while let Some(next) = self.waiting.front() {
-            length += next.spot().length;
+            length += next.length();
             if !parts.is_empty() && length > TOGETHER {
                 break;
             }
-            let part = read(&mut self.spool, next, &self.calls);
+            let part = read(&mut self.spool, next, &self.calls, &mut self.base);
             parts.push(part.map_err(|error| format!("{}: {error}", next.kind()))?);
             self.waiting.pop_front();
         }
@@ -71,19 +76,33 @@ impl FiledChat {
     }
 }
 
+/// Refuses calls that would come to more than there may be, when they are whole.
+pub(super) fn whole(calls: impl Iterator<Item = (Spot, Option<Spot>)>) -> Result<(), String> {
+    let whole: u64 = calls.filter_map(|(spot, after)| Some(spot.length + after?.length)).sum();
+    match whole <= bounds::PUT_TOGETHER_BYTES {
+        true => Ok(()),
+        false => Err(format!("generations: whole they are larger than {} GiB", bounds::PUT_TOGETHER_BYTES >> 30)),
+    }
+}
+
 /// The turns, each with the calls behind it that it was made by.
 pub(super) fn with_calls(
     turns: impl Iterator<Item = (TurnId, Spot)>,
-    calls: Vec<(TurnId, Spot)>,
+    calls: impl Iterator<Item = (TurnId, Spot, Option<Spot>)>,
 ) -> impl Iterator<Item = Waiting> {
     let mut made: HashMap<TurnId, Vec<Waiting>> = HashMap::new();
-    for (turn, call) in calls {
-        made.entry(turn).or_default().push(Waiting::Generation(call));
+    for (turn, call, after) in calls {
+        made.entry(turn).or_default().push(Waiting::Generation(call, after));
     }
     turns.flat_map(move |(id, turn)| std::iter::once(Waiting::Turn(turn)).chain(made.remove(&id).unwrap_or_default()))
 }
 
-fn read(spool: &mut Spool, waiting: &Waiting, calls: &HashSet<GenerationId>) -> Result<Part, Error> {
+fn read(
+    spool: &mut Spool,
+    waiting: &Waiting,
+    calls: &HashSet<GenerationId>,
+    base: &mut Option<(Spot, Box<ArchivedGeneration>)>,
+) -> Result<Part, Error> {
     Ok(match waiting {
         Waiting::Branch(spot, parent) => {
             let mut of: Box<ArchivedBranch> = spool.read(*spot)?;
@@ -98,14 +117,29 @@ fn read(spool: &mut Spool, waiting: &Waiting, calls: &HashSet<GenerationId>) -> 
             }
             Part::Turn(turn)
         }
-        Waiting::Generation(spot) => Part::Generation(spool.read(*spot)?),
+        Waiting::Generation(spot, None) => Part::Generation(spool.read(*spot)?),
+        Waiting::Generation(spot, Some(after)) => {
+            let mut call: Box<ArchivedGeneration> = spool.read(*spot)?;
+            let written: Written = spool.read(*spot)?;
+            let base = match base.take().filter(|(at, _)| at == after) {
+                Some(kept) => base.insert(kept),
+                None => base.insert((*after, spool.read(*after)?)),
+            };
+            written.after.put_together(&mut call, &base.1)?;
+            Part::Generation(call)
+        }
     })
 }
 
 impl Waiting {
-    fn spot(&self) -> Spot {
-        let (Self::Branch(spot, _) | Self::Exchange(spot) | Self::Turn(spot) | Self::Generation(spot)) = self;
-        *spot
+    /// How long it is when it is whole, at most.
+    fn length(&self) -> u64 {
+        match self {
+            Self::Branch(spot, _) | Self::Exchange(spot) | Self::Turn(spot) | Self::Generation(spot, None) => {
+                spot.length
+            }
+            Self::Generation(spot, Some(after)) => spot.length + after.length,
+        }
     }
 
     fn kind(&self) -> &'static str {
@@ -113,7 +147,7 @@ impl Waiting {
             Self::Branch(..) => "branches",
             Self::Exchange(_) => "exchanges",
             Self::Turn(_) => "turns",
-            Self::Generation(_) => "generations",
+            Self::Generation(..) => "generations",
         }
     }
 }

@@ -9,14 +9,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::check::Check;
-use super::filed::{FiledChat, FiledDocument, Waiting, with_calls};
+use super::filed::{FiledChat, FiledDocument, Waiting, whole, with_calls};
 use super::read::{Halt, LeftOut};
 use super::scan::{Fault, Scan};
 use super::shape::{CallShape, source};
 use super::spool::{Spool, Spot};
 use super::{ArchivedBranch, ArchivedVersion, document_ids};
 use crate::bounds;
-use crate::domain::{Chat, DocumentId, Exchange, ImportedFrom, Turn, TurnId, limits};
+use crate::domain::{Chat, DocumentId, Exchange, ImportedFrom, Turn, limits};
 
 /// A chat under way. What is wrong with it first is remembered, and the rest of it is passed over.
 pub(super) struct Filing {
@@ -175,9 +175,13 @@ impl Filing {
         let mut waiting = VecDeque::new();
         waiting.extend(order.into_iter().map(|of| Waiting::Branch(self.branches[of.number], of.parent)));
         waiting.extend(self.exchanges.into_iter().map(Waiting::Exchange));
-        let made: Vec<(TurnId, Spot)> = self.check.callers().zip(self.generations).collect();
+        let at = |number: usize| self.generations[number];
+        let made =
+            self.check.calls.iter().zip(&self.generations).map(|(call, spot)| (call.turn, *spot, call.after.map(at)));
+        whole(made.clone().map(|(_, spot, after)| (spot, after)))?;
+        let made: Vec<_> = made.collect();
         let (turns, last_ord, calls) = self.check.into_parts();
-        waiting.extend(with_calls(turns.iter().copied().zip(self.turns), made));
+        waiting.extend(with_calls(turns.iter().copied().zip(self.turns), made.into_iter()));
         Ok(FiledChat {
             chat,
             imported_from: self.imported_from,
@@ -188,6 +192,7 @@ impl Filing {
             documents: self.documents,
             waiting,
             calls,
+            base: None,
             spool: self.spool,
         })
     }

@@ -28,13 +28,28 @@ pub(super) struct CallShape {
     pub raw_kind: String,
     #[serde(default)]
     pub ended_at: Option<DateTime<Utc>>,
+    #[serde(default)]
+    pub after: Option<AfterShape>,
+}
+
+/// The earlier call that the request of one is written after.
+#[derive(Deserialize)]
+pub(super) struct AfterShape {
+    pub generation: GenerationId,
 }
 
 impl CallShape {
     pub fn of(call: &ArchivedGeneration) -> Self {
         let (status, raw_kind) = (call.status.clone(), call.raw_kind.clone());
-        Self { id: call.id, turn_id: call.turn_id, status, raw_kind, ended_at: call.ended_at }
+        Self { id: call.id, turn_id: call.turn_id, status, raw_kind, ended_at: call.ended_at, after: None }
     }
+}
+
+/// A call, with the turn that it is of, and by its number the one that it is written after.
+#[derive(Clone, Copy)]
+pub(super) struct Call {
+    pub turn: TurnId,
+    pub after: Option<usize>,
 }
 
 pub(super) struct BranchShape {

@@ -15,7 +15,7 @@ pub trait Scratch: Read + Write + Seek + Send {}
 impl<T: Read + Write + Seek + Send> Scratch for T {}
 
 /// Where a value lies.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spot {
     at: u64,
     pub length: u64,

@@ -117,7 +117,7 @@ fn an_archive_of_a_newer_version_is_refused() {
     head.version = VERSION + 1;
     let written = Writer::begin(Vec::new(), &head).unwrap().end().unwrap();
     let (_, read) = heard(written);
-    assert!(matches!(read, Err(Stopped::TooNew(2))), "{read:?}");
+    assert!(matches!(read, Err(Stopped::TooNew(3))), "{read:?}");
 }
 
 /// A chat of one message.
@@ -148,6 +148,135 @@ fn chat(title: &str) -> ArchivedChat {
     let owner = UserId::from_uuid(sample::uuid(1));
     let soil = Soil { owner, now: sample::time(0), id: &id, provider: "openai", files: Default::default() };
     grow(&conversation, &soil, &mut |finding| panic!("{finding:?}"))
+}
+
+/// A call of a reply to `chat`, which sends this and names that.
+fn call(number: u8, turn: TurnId, model: &str, request: &[u8], manifest: Value) -> ArchivedGeneration {
+    ArchivedGeneration {
+        id: sample::uuid(100 + u64::from(number)).into(),
+        turn_id: turn,
+        step: u32::from(number),
+        provider: "openai".into(),
+        api: None,
+        model_requested: model.into(),
+        model_returned: None,
+        request: Bytes(request.to_vec()),
+        request_manifest: manifest,
+        raw_kind: "none".into(),
+        raw_complete: false,
+        raw: None,
+        status: "complete".into(),
+        stop_reason: None,
+        usage: Usage::default(),
+        cost_micros: None,
+        cost_basis: None,
+        price_version: None,
+        error: None,
+        first_token_at: None,
+        started_at: sample::time(0),
+        ended_at: Some(sample::time(1)),
+    }
+}
+
+/// An archive of one chat with a reply that was made by these calls.
+fn with_calls(calls: &[ArchivedGeneration]) -> String {
+    let mut of = chat("One");
+    let mut reply = of.turns[0].clone();
+    reply.id = sample::uuid(99).into();
+    (reply.ord, reply.depth, reply.role) = (reply.ord + 1, 1, Role::Assistant);
+    reply.prev_turn_id = Some(of.turns[0].id);
+    reply.blocks.clear();
+    of.branches[0].branch.head_turn_id = Some(reply.id);
+    of.turns.push(reply);
+    let mut writer = Writer::begin(Vec::new(), &Head::now(sample::time(0))).unwrap();
+    writer.begin_chat(&of.chat, None, None).unwrap();
+    of.turns.iter().for_each(|turn| writer.turn(turn).unwrap());
+    calls.iter().for_each(|call| writer.generation(call.clone()).unwrap());
+    of.exchanges.iter().for_each(|exchange| writer.exchange(exchange).unwrap());
+    of.branches.iter().for_each(|branch| writer.branch(branch).unwrap());
+    writer.end_chat().unwrap();
+    String::from_utf8(writer.end().unwrap()).unwrap()
+}
+
+/// The calls of the one chat of an archive, as they are taken out; or the first that is told.
+fn calls_of(text: String) -> Result<Vec<ArchivedGeneration>, String> {
+    let (heard, read) = heard(text.into_bytes());
+    read.unwrap();
+    if let Some(finding) = heard.findings.first() {
+        return Err(finding.text.clone());
+    }
+    let mut calls = Vec::new();
+    for item in heard.items {
+        let Item::Chat(mut chat) = item else { panic!("it is no chat") };
+        loop {
+            let parts = chat.some()?;
+            if parts.is_empty() {
+                break;
+            }
+            calls.extend(parts.into_iter().filter_map(|part| match part {
+                Part::Generation(call) => Some(*call),
+                _ => None,
+            }));
+        }
+    }
+    Ok(calls)
+}
+
+/// Of a growing chat, by two models, of which one's requests are not text everywhere.
+fn growing() -> Vec<ArchivedGeneration> {
+    let turn = sample::uuid(99).into();
+    let (mut said, mut named) = ("é".repeat(20_000).into_bytes(), vec![json!("a".repeat(9_000))]);
+    let mut calls = Vec::new();
+    for number in 0..6 {
+        said.extend_from_slice(format!("message {number} ").as_bytes());
+        // An é is cut in the middle: what is its own is no text.
+        said.extend_from_slice(&[0xc3, 0xa9 + number]);
+        named.push(json!(number));
+        let request = [&said[..], b"]}"].concat();
+        calls.push(call(2 * number, turn, "one", &request, json!({"turns": named, "not_sent": []})));
+        calls.push(call(2 * number + 1, turn, "other", &[b"{", &request[..]].concat(), json!({"turns": named})));
+    }
+    calls
+}
+
+#[test]
+fn a_request_that_is_nearly_another_is_written_after_it_and_read_whole() {
+    let calls = growing();
+    let text = with_calls(&calls);
+    assert_eq!(text.matches("\"after\":{").count(), calls.len() - 2, "the first of each model is whole");
+    let length: usize = calls.iter().map(|call| call.request.0.len()).sum();
+    assert!(text.len() < length / 2, "{} of {length}", text.len());
+    assert_eq!(calls_of(text).unwrap(), calls);
+}
+
+#[test]
+fn a_request_that_has_much_of_its_own_is_written_whole_and_short_ones_are() {
+    let turn = sample::uuid(99).into();
+    let calls = [
+        call(0, turn, "one", &[b'a'; 20_000], json!([])),
+        call(1, turn, "one", &[&[b'a'; 20_000][..], &[b'b'; 20_010]].concat(), json!([])),
+        call(2, turn, "one", b"short", json!([])),
+        call(3, turn, "one", b"short", json!([])),
+    ];
+    let text = with_calls(&calls);
+    assert!(!text.contains("\"after\""));
+    assert_eq!(calls_of(text).unwrap(), calls);
+}
+
+#[test]
+fn a_request_after_what_is_not_there_whole_and_long_enough_is_told() {
+    let text = with_calls(&growing());
+    let (first, third) = (sample::uuid(100).to_string(), sample::uuid(102).to_string());
+    let after = format!("\"after\":{{\"generation\":\"{first}\"");
+    let other = |id: &str| text.replacen(&after, &after.replace(&first, id), 2);
+    for (text, why) in [
+        (other(&sample::uuid(77).to_string()), "generations[2]: what it is written after is not there whole before it"),
+        (other(&third), "generations[2]: what it is written after is not there whole before it"),
+        (text.replacen("\"head\":40", "\"head\":4000", 1), "generations: what it is written after is too short for it"),
+    ] {
+        let told = calls_of(text).unwrap_err();
+        assert!(told.starts_with(why), "{told}");
+    }
 }
 
 /// An archive of two blobs, two documents and three chats, as it is written.

@@ -1,9 +1,11 @@
-//! Writing an archive piece by piece: nothing longer than one turn, one call or one version of a document is held.
+//! Writing an archive piece by piece: nothing longer than one turn, one call or one version of a document is held, but for
+//! the few calls that later ones are written after.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::after::Bases;
 use super::{ArchivedBlob, ArchivedBranch, ArchivedDocument, ArchivedGeneration, ArchivedVersion, Head};
 use crate::domain::tool::ToolChoice;
 use crate::domain::{Chat, Exchange, ImportedFrom, Turn};
@@ -59,6 +61,7 @@ impl OfChat {
 pub struct Writer<W> {
     out: W,
     at: At,
+    bases: Bases,
 }
 
 impl<W: Write> Writer<W> {
@@ -67,7 +70,7 @@ impl<W: Write> Writer<W> {
         let head = serde_json::to_vec(head)?;
         out.write_all(head.strip_suffix(b"}").unwrap_or(&head))?;
         out.write_all(b",\n\"blobs\":[")?;
-        Ok(Self { out, at: At::List(List::Blobs, false) })
+        Ok(Self { out, at: At::List(List::Blobs, false), bases: Bases::default() })
     }
 
     pub fn blob(&mut self, blob: &ArchivedBlob) -> io::Result<()> {
@@ -135,9 +138,12 @@ impl<W: Write> Writer<W> {
         self.element(turn)
     }
 
-    pub fn generation(&mut self, generation: &ArchivedGeneration) -> io::Result<()> {
+    /// Writes a call: whole, or as what its request has that an earlier one of the chat has not.
+    pub fn generation(&mut self, generation: ArchivedGeneration) -> io::Result<()> {
         self.reach_list_of_chat(OfChat::Generations)?;
-        self.element(generation)
+        let text = self.bases.write(generation)?;
+        self.comma()?;
+        self.out.write_all(&text)
     }
 
     pub fn exchange(&mut self, exchange: &Exchange) -> io::Result<()> {
@@ -154,6 +160,7 @@ impl<W: Write> Writer<W> {
     pub fn end_chat(&mut self) -> io::Result<()> {
         self.reach_list_of_chat(OfChat::Branches)?;
         self.out.write_all(b"]}")?;
+        self.bases.clear();
         self.at = At::List(List::Chats, true);
         Ok(())
     }

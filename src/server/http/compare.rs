@@ -13,6 +13,7 @@ use super::query::Query;
 use crate::domain::{ChatId, Invalid, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::pages::demo;
 use crate::server::plain_pages::compare::{ComparePage, Offered};
 use crate::server::plain_pages::{Page, Said, Section, words};
 use crate::server::platform::ids;
@@ -105,7 +106,7 @@ pub async fn page(
     let offered = Offered {
         branches: service.branches(viewer.0, chat).await?,
         grafts: service.grafts(viewer.0, chat).await?,
-        models: service.supervisor().registry().models(),
+        models: demo::in_readers_words(service.supervisor().registry().models()),
         request_id: ids::mint::<uuid::Uuid>().to_string(),
     };
     let view = ComparePage { chat: &row, left: left.or(read_last), right, comparison: comparison.as_ref(), offered };

@@ -20,6 +20,7 @@ use crate::domain::attachment::Attachment;
 use crate::domain::{ChatId, GenerationId, Invalid, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::pages::demo;
 use crate::server::plain_pages::raw::RawPage;
 use crate::server::plain_pages::sent::SentPage;
 use crate::server::plain_pages::turns::{AgainView, EditView, edit_title};
@@ -194,7 +195,7 @@ pub async fn again_page(
     asked: Asked,
 ) -> Result<Response, Problem> {
     let turn = app.service().turn(viewer.0, id).await?;
-    let models = app.service().supervisor().registry().models();
+    let models = demo::in_readers_words(app.service().supervisor().registry().models());
     let request_id = ids::mint::<uuid::Uuid>().to_string();
     let view = AgainView { turn: &turn, models: &models, request_id: &request_id };
     Ok(asked.answer(&app, StatusCode::OK, page(said::retry_with(), view.draw())))

@@ -175,7 +175,7 @@ impl Service {
         for (turn, _) in written.iter().filter(|(_, role)| *role == Role::Assistant) {
             for mut generation in archive::generations(self.db(), owner, *turn).await? {
                 generation.raw = archive::raw(self.db(), owner, generation.id).await?;
-                out.writer.generation(&generation).map_err(unwritable)?;
+                out.writer.generation(generation).map_err(unwritable)?;
                 if !out.flush().await {
                     return Ok(false);
                 }

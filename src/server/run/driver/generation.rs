@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::attempts::Tried;
 use super::{Halt, Next, Run};
+use crate::domain::alike::is_short;
 use crate::domain::context::RequestManifest;
 use crate::domain::{Event, Failure, FailureKind, GenerationId, Usage, limits};
 use crate::server::outbound::builder::{BlockBuilder, Place};
@@ -111,7 +112,7 @@ impl Run<'_> {
     async fn as_stored(&mut self, step: u32, body: &Bytes, manifest: &RequestManifest) -> StoredRequest {
         let manifest: Bytes = serde_json::to_vec(manifest).unwrap_or_default().into();
         let earlier = match self.earlier.take().filter(|(of, _)| *of == step) {
-            _ if StoredRequest::is_short(body, &manifest) => None,
+            _ if is_short(body, &manifest) => None,
             Some((_, earlier)) => earlier,
             None => self.earlier_request(step).await,
         };

@@ -242,9 +242,8 @@ impl Finding {
         let hit = self.found.with_untracked(|found| found.as_ref()?.turns.hits.get(at).map(|(turn, _)| *turn));
         match hit.filter(|turn| self.state.is_on_screen(*turn)) {
             Some(turn) => focus::quietly_on(&format!("#{}", heading_id(turn))),
-            None => {
-                focus::on("#message");
-            }
+            // Whoever reads further up stays there.
+            None => focus::quietly_on("#message"),
         }
     }
 

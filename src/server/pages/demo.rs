@@ -1,0 +1,53 @@
+//! The demo in the reader's language: unlike those of other providers, its name and what its scripts do are our words.
+
+use crate::domain::provider::Model;
+use crate::ui::locale::{Locale, locale, word};
+
+/// The name of the provider, and what is said of each script.
+const WORDS: [(&str, &str); 9] = [
+    ("Demo (offline, scripted)", "演示（离线脚本）"),
+    ("Thinks, uses a tool, thinks again and explains Turnleaf", "思考、使用工具、再次思考，并介绍 Turnleaf"),
+    ("Several reasoning blocks between text and tools", "文字与工具之间有多段推理"),
+    ("A short reply without reasoning or tools", "简短的回复，没有推理和工具"),
+    ("Several tool calls in one step", "一步中调用多个工具"),
+    ("A long formatted answer", "带格式的长回答"),
+    ("Fails in the middle of its reply", "回复到一半时失败"),
+    ("Writes for a minute: try Stop or reload", "持续写一分钟：可试试停止或刷新"),
+    ("Says which images it sees, and draws one", "说出看到的图片，并画一张"),
+];
+
+/// Models with what is said of the demo's in the language that is spoken.
+pub fn in_readers_words(mut models: Vec<Model>) -> Vec<Model> {
+    if locale() == Locale::English {
+        return models;
+    }
+    for model in models.iter_mut().filter(|model| model.is_demo) {
+        for said in std::iter::once(&mut model.provider_name).chain(&mut model.description) {
+            if let Some((english, chinese)) = WORDS.iter().find(|(english, _)| said == english) {
+                *said = word(english, chinese).to_owned();
+            }
+        }
+    }
+    models
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::outbound::demo::Demo;
+    use crate::server::outbound::registry::Registry;
+    use crate::ui::locale::speak;
+
+    #[test]
+    fn all_that_is_said_of_the_demo_is_said_in_chinese() {
+        let models = Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0)).models();
+        let is_english = |said: &str| said.is_ascii();
+        assert_eq!(in_readers_words(models.clone()), models, "who reads English");
+        let chinese = speak(Locale::Chinese, || in_readers_words(models));
+        assert!(chinese.iter().any(|model| model.is_demo));
+        for model in chinese.iter().filter(|model| model.is_demo) {
+            let said = [Some(&model.provider_name), model.description.as_ref()];
+            assert!(!said.into_iter().flatten().any(|said| is_english(said)), "{model:?}");
+        }
+    }
+}
