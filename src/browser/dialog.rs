@@ -9,6 +9,8 @@ mod real {
     use wasm_bindgen::JsCast;
     use wasm_bindgen::closure::Closure;
 
+    use crate::browser::document;
+
     thread_local! {
         /// Whether something may be open; none while nobody listens for what opens.
         static MAY_BE_OPEN: Cell<Option<bool>> = const { Cell::new(None) };
@@ -18,7 +20,13 @@ mod real {
     pub fn show(dialog: &HtmlDialogElement, wanted: bool) {
         opens();
         match (wanted, dialog.open()) {
-            (true, false) => drop(dialog.show_modal()),
+            (true, false) => {
+                // What was said on the page is inert now and comes back with it: a screen reader would say it again.
+                for region in ["say", "alert"] {
+                    document::set_text(region, "");
+                }
+                drop(dialog.show_modal());
+            }
             (false, true) => dialog.close(),
             _ => {}
         }

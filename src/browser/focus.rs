@@ -121,7 +121,7 @@ mod real {
 
     /// Whether keys go into text: letters must not be shortcuts then.
     pub fn is_in_text() -> bool {
-        is_within("input, textarea, select, [contenteditable]")
+        is_within("input:not([type=file], [type=checkbox], [type=radio]), textarea, select, [contenteditable]")
     }
 
     /// Whether the message box has the focus and is empty.

@@ -2,7 +2,6 @@
 //! requests grow beyond what a stranger's file may hold, and with responses of many megabytes. And a chat that goes on
 //! while it is written.
 
-
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

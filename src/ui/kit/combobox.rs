@@ -1,6 +1,8 @@
 //! A text field that points into a list below it (APG: combobox with a listbox). The focus stays in the field; the list
 //! is drawn by its owner, with options named by [`option_id`].
 
+use std::time::Duration;
+
 use leptos::ev::{CompositionEvent, KeyboardEvent};
 use leptos::prelude::*;
 
@@ -42,6 +44,10 @@ pub fn option_id(list: &str, at: usize) -> String {
     format!("{list}-{at}")
 }
 
+/// How long the field has the focus before it points into the list: a screen reader that is sent to an option at once never
+/// comes to the field, and takes what is typed for commands of its own.
+const HEARD: Duration = Duration::from_millis(300);
+
 /// The field. It takes the focus when it is drawn, because it is what its dialog is for.
 #[component]
 pub fn Combobox(
@@ -58,6 +64,7 @@ pub fn Combobox(
 ) -> impl IntoView {
     let memory = StoredValue::new(Memory::default());
     let is_composing = StoredValue::new(false);
+    let is_heard = RwSignal::new(false);
     let composed = move |event: CompositionEvent| {
         is_composing.set_value(false);
         memory.set_value(Memory { composition_ended: Some(event.time_stamp()), escaped: None });
@@ -84,6 +91,8 @@ pub fn Combobox(
     effect(move || {
         request_animation_frame(move || {
             focus::on(&format!("[role=combobox][aria-controls={list}]"));
+            // It may be closed by then.
+            set_timeout(move || _ = is_heard.try_set(true), HEARD);
         });
         show_chosen();
     });
@@ -97,7 +106,7 @@ pub fn Combobox(
             aria-autocomplete="list"
             aria-expanded=move || is_any().to_string()
             aria-controls=list
-            aria-activedescendant=move || is_any().then(|| option_id(list, at.get()))
+            aria-activedescendant=move || (is_heard.get() && is_any()).then(|| option_id(list, at.get()))
             autocomplete="off"
             autocapitalize="none"
             spellcheck="false"
