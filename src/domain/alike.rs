@@ -34,9 +34,9 @@ impl Alike {
     }
 }
 
-/// Whether a request is too short for a base to be looked for.
-pub fn is_short(body: &[u8], manifest: &[u8]) -> bool {
-    body.len() + manifest.len() < limits::REQUEST_SHORT_BYTES
+/// Whether a request with its manifest is too short for a base to be looked for.
+pub fn is_short(bytes: usize) -> bool {
+    bytes < limits::REQUEST_SHORT_BYTES
 }
 
 /// Whether a request of which so many bytes are its own is kept as those. One with more is the better base of those to come.

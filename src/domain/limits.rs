@@ -68,7 +68,7 @@ pub const PAGE_MAX: u32 = 200;
 /// document: what is farther from the reader is taken out and comes back when they do. A turn that has the focus stays
 /// in, up to the second bound.
 pub const PAGE_MORE: u32 = 30;
-pub const SHOWN_TURNS: usize = 120;
+pub const SHOWN_TURNS: usize = 90;
 pub const SHOWN_FOR_FOCUS: usize = 300;
 /// Looking for words in a chat: the query; how many turns are named, by default and at most; how long it may take; the
 /// characters around a hit that are shown.

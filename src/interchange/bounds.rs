@@ -31,9 +31,10 @@ pub const CALLS: usize = 1_000_000;
 pub const BLOCKS: usize = 3_000_000;
 /// Calls of the chat that is written, which later ones may be written after, in bytes of their requests.
 pub const BASES_BYTES: usize = 32 << 20;
-/// The calls of one chat that are written after others, with those others for each of them, in bytes: as whole requests a
-/// chat of 5,000 turns has 4 GiB, and few bytes could say that they are as many as one likes.
-pub const PUT_TOGETHER_BYTES: u64 = 64 << 30;
+/// The calls of an archive that are written after others, with those others for each of them, in bytes: whole, the requests of
+/// a chat of 5,000 turns are 4 GiB, and few bytes could say that they are as many as one likes. And one of them.
+pub const PUT_TOGETHER_BYTES: u64 = TOTAL_BYTES;
+pub const REQUEST_BYTES: usize = (ELEMENT_BYTES >> 1) as usize;
 /// Versions of one document of our own archive.
 pub const VERSIONS: usize = 10_000;
 /// How often an archive of our own is read on behind something that is damaged: each time it is walked through anew.

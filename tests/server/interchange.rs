@@ -58,18 +58,21 @@ pub fn whole_calls(generations: Value) -> impl Iterator<Item = Value> {
         [&base[..head], own, &base[base.len() - tail..]].concat()
     }
     let bytes = |value: &Value| serde_json::from_value::<Bytes>(value.clone()).unwrap().0;
-    let mut whole: HashMap<String, (Vec<u8>, Vec<u8>)> = HashMap::new();
+    let mut whole: HashMap<String, (Vec<u8>, Value)> = HashMap::new();
     let Value::Array(calls) = generations else { panic!("it is no list") };
     calls.into_iter().map(move |mut call| {
         let Some(after) = call.as_object_mut().unwrap().remove("after") else {
-            let manifest = serde_json::to_vec(&call["request_manifest"]).unwrap();
-            whole.insert(call["id"].as_str().unwrap().to_owned(), (bytes(&call["request"]), manifest));
+            let turns = call["request_manifest"]["turns"].clone();
+            whole.insert(call["id"].as_str().unwrap().to_owned(), (bytes(&call["request"]), turns));
             return call;
         };
-        let (request, manifest) = &whole[after["generation"].as_str().unwrap()];
+        let (request, turns) = &whole[after["generation"].as_str().unwrap()];
         call["request"] = json!(Bytes(between(request, &after["request"], &bytes(&call["request"]))));
-        let manifest = between(manifest, &after["manifest"], &bytes(&after["manifest"]["own"]));
-        call["request_manifest"] = serde_json::from_slice(&manifest).unwrap();
+        if let Some(count @ 1..) = after["turns"].as_u64() {
+            let first = turns.as_array().unwrap()[..count as usize].to_vec();
+            let own = call["request_manifest"]["turns"].as_array_mut().unwrap();
+            own.splice(..0, first);
+        }
         call
     })
 }

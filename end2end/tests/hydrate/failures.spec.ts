@@ -37,6 +37,7 @@ test("a reply that the provider stopped leads to its message, in its place and w
   await expect(editBox(page)).toBeFocused();
   await expect(editBox(page)).toHaveValue("Say it");
   await page.keyboard.press("Escape");
+  await expect(users(page).first().getByRole("button", { name: "Edit your message" })).toBeFocused();
   // On the reply, the key for editing still edits the reply's own turn, if anything.
   await heading(latestReply(page)).focus();
   await page.keyboard.press("e");

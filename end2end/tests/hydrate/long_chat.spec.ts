@@ -9,7 +9,7 @@ import { expect, test } from "../../support/fixtures.ts";
 import { expectOtherFirst, Gate, heightOf, inPage, scrollTo, seen, settled, turn, turns } from "../../support/reader.ts";
 
 /** Turns that a page may hold: as many as are kept, and one load more. */
-const MOST = 150;
+const MOST = 120;
 
 const older = (page: Page) => page.getByRole("button", { name: "Load older messages" });
 const newer = (page: Page) => page.getByRole("button", { name: "Load newer messages" });

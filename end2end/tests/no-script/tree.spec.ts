@@ -7,7 +7,8 @@ test("the outline folds, finds, shows a turn and opens it", async ({ page, turnl
   const planted = await plant(turnleaf, model, 5, 2);
   await page.goto(`/c/${planted.chat}?at=${planted.trunk[4]}`);
   await page.locator("#tree-button").click();
-  await expect(page).toHaveURL(/\/tree/);
+  // All of the page is there, and not only its address.
+  await page.waitForURL(/\/tree/);
   const rows = page.getByRole("treeitem");
   const all = await rows.count();
   expect(all).toBeGreaterThan(5);

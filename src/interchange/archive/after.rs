@@ -2,7 +2,7 @@
 //! long chat sends the chat again; written whole, they would be as long together as the square of it.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Error, Value};
@@ -12,31 +12,30 @@ use crate::bounds;
 use crate::domain::GenerationId;
 use crate::domain::alike::{Alike, is_nearly_all, is_short};
 
-/// What stands in `after` of a call. Its `request` is then only the bytes between those that are the earlier one's, and its
-/// `request_manifest` is null.
+/// The list of a manifest that grows with its chat.
+const TURNS: &str = "turns";
+
+/// What stands in `after` of a call. Its `request` is then only the bytes between those that are the earlier one's, and the
+/// `turns` of its `request_manifest` are only those behind as many of the earlier one's.
 #[derive(Serialize, Deserialize)]
 pub(super) struct After {
     /// The earlier call, which is written whole.
     generation: GenerationId,
     request: Alike,
-    manifest: Manifest,
+    turns: usize,
 }
 
-/// The same of the manifest, as compact JSON.
-#[derive(Serialize, Deserialize)]
-struct Manifest {
+/// A call as it is written.
+#[derive(Serialize)]
+struct Written<'c> {
     #[serde(flatten)]
-    alike: Alike,
-    own: Bytes,
+    call: &'c ArchivedGeneration,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<After>,
 }
 
-/// A call as it is written, as far as it is put together.
-#[derive(Deserialize)]
-pub(super) struct Written {
-    pub after: After,
-}
-
-/// Calls of the chat that is being written, as they were written whole: the newest last, and not too much of them.
+/// Calls of the chat that is being written, as they were written whole: the one that was used last is the last, and there are
+/// not too many of them.
 #[derive(Debug, Default)]
 pub(super) struct Bases(VecDeque<Base>);
 
@@ -46,32 +45,32 @@ struct Base {
     /// Provider and model: another one's differs from its first bytes on.
     of: (String, String),
     request: Vec<u8>,
-    manifest: Vec<u8>,
+    /// Those of its manifest, each as its JSON.
+    turns: Vec<String>,
 }
 
 impl Bases {
-    /// The call as it is written: whole, or after the newest of those that have nearly all of it.
-    pub fn write(&mut self, mut call: ArchivedGeneration) -> io::Result<Vec<u8>> {
-        let manifest = serde_json::to_vec(&call.request_manifest)?;
-        if is_short(&call.request.0, &manifest) {
-            return Ok(serde_json::to_vec(&call)?);
+    /// Writes a call: whole, or after one that has nearly all of it.
+    pub fn write(&mut self, out: &mut impl Write, mut call: ArchivedGeneration) -> io::Result<()> {
+        let turns = call.request_manifest.get(TURNS).and_then(Value::as_array);
+        let turns: Vec<String> = turns.into_iter().flatten().map(Value::to_string).collect();
+        if is_short(call.request.0.len() + turns.iter().map(String::len).sum::<usize>()) {
+            return Ok(serde_json::to_writer(out, &call)?);
         }
         let of = (call.provider.clone(), call.model_requested.clone());
-        let found = self.0.iter().rev().filter(|base| base.of == of).find_map(|base| base.before(&call, &manifest));
-        let Some(after) = found else {
-            let text = serde_json::to_vec(&call)?;
-            self.keep(Base { id: call.id, of, request: call.request.0, manifest });
-            return Ok(text);
+        let at = self.0.iter().rposition(|base| base.of == of && base.has_nearly_all_of(&call, &turns));
+        let Some(base) = at.and_then(|at| self.0.remove(at)) else {
+            serde_json::to_writer(out, &call)?;
+            self.keep(Base { id: call.id, of, request: call.request.0, turns });
+            return Ok(());
         };
+        let after = base.before(&call, &turns);
         call.request.0 = call.request.0[after.request.own(call.request.0.len())].to_vec();
-        call.request_manifest = Value::Null;
-        let mut text = serde_json::to_vec(&call)?;
-        // Its last member.
-        text.pop();
-        text.extend_from_slice(b",\"after\":");
-        serde_json::to_writer(&mut text, &after)?;
-        text.push(b'}');
-        Ok(text)
+        if let Some(turns) = call.request_manifest.get_mut(TURNS).and_then(Value::as_array_mut) {
+            turns.drain(..after.turns);
+        }
+        self.0.push_back(base);
+        Ok(serde_json::to_writer(out, &Written { call: &call, after: Some(after) })?)
     }
 
     /// What is remembered is one chat's.
@@ -80,6 +79,9 @@ impl Bases {
     }
 
     fn keep(&mut self, base: Base) {
+        if base.weight() > bounds::BASES_BYTES {
+            return;
+        }
         self.0.push_back(base);
         while self.0.iter().map(Base::weight).sum::<usize>() > bounds::BASES_BYTES {
             self.0.pop_front();
@@ -89,32 +91,65 @@ impl Bases {
 
 impl Base {
     fn weight(&self) -> usize {
-        self.request.len() + self.manifest.len()
+        self.request.len() + self.turns.iter().map(|turn| turn.len() + size_of::<String>()).sum::<usize>()
     }
 
-    fn before(&self, call: &ArchivedGeneration, manifest: &[u8]) -> Option<After> {
-        let (request, alike) = (Alike::of(&self.request, &call.request.0), Alike::of(&self.manifest, manifest));
-        let (of_request, of_manifest) = (request.own(call.request.0.len()), alike.own(manifest.len()));
-        let whole = call.request.0.len() + manifest.len();
-        is_nearly_all(of_request.len() + of_manifest.len(), whole).then(|| After {
-            generation: self.id,
-            request,
-            manifest: Manifest { alike, own: Bytes(manifest[of_manifest].to_vec()) },
-        })
+    fn before(&self, call: &ArchivedGeneration, turns: &[String]) -> After {
+        let turns = self.turns.iter().zip(turns).take_while(|(was, is)| was == is).count();
+        After { generation: self.id, request: Alike::of(&self.request, &call.request.0), turns }
     }
+
+    fn has_nearly_all_of(&self, call: &ArchivedGeneration, turns: &[String]) -> bool {
+        let after = self.before(call, turns);
+        let lengths = |turns: &[String]| turns.iter().map(String::len).sum::<usize>();
+        let own = after.request.own(call.request.0.len()).len() + lengths(&turns[after.turns..]);
+        is_nearly_all(own, call.request.0.len() + lengths(turns))
+    }
+}
+
+/// A call that others are written after, as far as they are put together from it.
+#[derive(Deserialize)]
+pub(super) struct Before {
+    request: Bytes,
+    request_manifest: BeforeManifest,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct BeforeManifest {
+    turns: Vec<Value>,
 }
 
 impl After {
     /// The call whole again, with the one that it was written after.
     ///
     /// # Errors
-    /// That one is too short for it, or the manifest is no JSON.
-    pub fn put_together(self, call: &mut ArchivedGeneration, base: &ArchivedGeneration) -> Result<(), Error> {
-        let too_short = || serde::de::Error::custom("what it is written after is too short for it");
-        call.request.0 = self.request.whole(&call.request.0, &base.request.0).ok_or_else(too_short)?;
-        let Manifest { alike, own } = self.manifest;
-        let manifest = alike.whole(&own.0, &serde_json::to_vec(&base.request_manifest)?).ok_or_else(too_short)?;
-        call.request_manifest = serde_json::from_slice(&manifest)?;
+    /// That one is too short for it, or both are too long.
+    pub fn put_together(self, call: &mut ArchivedGeneration, before: &Before) -> Result<(), Error> {
+        let wrong = |why| Err(serde::de::Error::custom(why));
+        if self.request.head.saturating_add(self.request.tail).saturating_add(call.request.0.len())
+            > bounds::REQUEST_BYTES
+        {
+            return wrong("the request is too long when it is whole");
+        }
+        let Some(request) = self.request.whole(&call.request.0, &before.request.0) else {
+            return wrong("what it is written after is too short for it");
+        };
+        call.request.0 = request;
+        if self.turns == 0 {
+            return Ok(());
+        }
+        let own = call.request_manifest.get_mut(TURNS).and_then(Value::as_array_mut);
+        match (own, before.request_manifest.turns.get(..self.turns)) {
+            (Some(own), Some(first)) => drop(own.splice(..0, first.iter().cloned())),
+            _ => return wrong("what it is written after names too few turns for it"),
+        }
         Ok(())
     }
+}
+
+/// A call as it is read, as far as it is put together.
+#[derive(Deserialize)]
+pub(super) struct Read {
+    pub after: After,
 }

@@ -5,11 +5,11 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use chrono::{DateTime, Utc};
-use serde_json::{Error, Value};
+use serde_json::{Error, Value, json};
 
-use super::after::Written;
+use super::after::{Before, Read};
 use super::spool::{Spool, Spot};
-use super::{ArchivedBranch, ArchivedGeneration, ArchivedVersion};
+use super::{ArchivedBranch, ArchivedGeneration, ArchivedVersion, Bytes};
 use crate::bounds;
 use crate::domain::{BranchId, Chat, DocumentId, Exchange, GenerationId, ImportedFrom, Turn, TurnId};
 
@@ -32,7 +32,9 @@ pub struct FiledChat {
     pub(super) waiting: VecDeque<Waiting>,
     pub(super) calls: HashSet<GenerationId>,
     /// The call that the last ones were written after, with where it lies.
-    pub(super) base: Option<(Spot, Box<ArchivedGeneration>)>,
+    pub(super) before: Option<(Spot, Before)>,
+    /// Calls of which the request is not kept: whole, they are too much.
+    pub(super) without_request: u64,
     pub(super) spool: Spool,
 }
 
@@ -42,8 +44,17 @@ pub(super) enum Waiting {
     Branch(Spot, Option<BranchId>),
     Exchange(Spot),
     Turn(Spot),
-    /// With the one that it is written after.
-    Generation(Spot, Option<Spot>),
+    Generation(Spot, Request),
+}
+
+/// How the request of a call is come by.
+#[derive(Clone, Copy)]
+pub(super) enum Request {
+    Whole,
+    /// With that of the call that lies there.
+    After(Spot),
+    /// It is not kept.
+    LeftOut,
 }
 
 /// A part of a chat.
@@ -68,7 +79,7 @@ impl FiledChat {
             if !parts.is_empty() && length > TOGETHER {
                 break;
             }
-            let part = read(&mut self.spool, next, &self.calls, &mut self.base);
+            let part = read(&mut self.spool, next, &self.calls, &mut self.before);
             parts.push(part.map_err(|error| format!("{}: {error}", next.kind()))?);
             self.waiting.pop_front();
         }
@@ -76,23 +87,26 @@ impl FiledChat {
     }
 }
 
-/// Refuses calls that would come to more than there may be, when they are whole.
-pub(super) fn whole(calls: impl Iterator<Item = (Spot, Option<Spot>)>) -> Result<(), String> {
-    let whole: u64 = calls.filter_map(|(spot, after)| Some(spot.length + after?.length)).sum();
-    match whole <= bounds::PUT_TOGETHER_BYTES {
-        true => Ok(()),
-        false => Err(format!("generations: whole they are larger than {} GiB", bounds::PUT_TOGETHER_BYTES >> 30)),
+/// How the request of a call is come by that may be written after another one. `whole` is what those of the archive come to
+/// so far, in bytes.
+pub(super) fn request_of(spot: Spot, after: Option<Spot>, whole: &mut u64) -> Request {
+    let Some(after) = after else { return Request::Whole };
+    let with_it = whole.saturating_add(spot.length + after.length);
+    if with_it > bounds::PUT_TOGETHER_BYTES {
+        return Request::LeftOut;
     }
+    *whole = with_it;
+    Request::After(after)
 }
 
 /// The turns, each with the calls behind it that it was made by.
 pub(super) fn with_calls(
     turns: impl Iterator<Item = (TurnId, Spot)>,
-    calls: impl Iterator<Item = (TurnId, Spot, Option<Spot>)>,
+    calls: Vec<(TurnId, Spot, Request)>,
 ) -> impl Iterator<Item = Waiting> {
     let mut made: HashMap<TurnId, Vec<Waiting>> = HashMap::new();
-    for (turn, call, after) in calls {
-        made.entry(turn).or_default().push(Waiting::Generation(call, after));
+    for (turn, call, request) in calls {
+        made.entry(turn).or_default().push(Waiting::Generation(call, request));
     }
     turns.flat_map(move |(id, turn)| std::iter::once(Waiting::Turn(turn)).chain(made.remove(&id).unwrap_or_default()))
 }
@@ -101,7 +115,7 @@ fn read(
     spool: &mut Spool,
     waiting: &Waiting,
     calls: &HashSet<GenerationId>,
-    base: &mut Option<(Spot, Box<ArchivedGeneration>)>,
+    before: &mut Option<(Spot, Before)>,
 ) -> Result<Part, Error> {
     Ok(match waiting {
         Waiting::Branch(spot, parent) => {
@@ -117,15 +131,23 @@ fn read(
             }
             Part::Turn(turn)
         }
-        Waiting::Generation(spot, None) => Part::Generation(spool.read(*spot)?),
-        Waiting::Generation(spot, Some(after)) => {
+        Waiting::Generation(spot, request) => {
             let mut call: Box<ArchivedGeneration> = spool.read(*spot)?;
-            let written: Written = spool.read(*spot)?;
-            let base = match base.take().filter(|(at, _)| at == after) {
-                Some(kept) => base.insert(kept),
-                None => base.insert((*after, spool.read(*after)?)),
-            };
-            written.after.put_together(&mut call, &base.1)?;
+            match request {
+                Request::Whole => {}
+                Request::After(at) => {
+                    let Read { after } = spool.read(*spot)?;
+                    let (_, before) = match before.take().filter(|(known, _)| known == at) {
+                        Some(known) => before.insert(known),
+                        None => before.insert((*at, spool.read(*at)?)),
+                    };
+                    after.put_together(&mut call, before)?;
+                }
+                Request::LeftOut => {
+                    call.request = Bytes::default();
+                    call.request_manifest = json!({ "turns": [], "not_sent": [] });
+                }
+            }
             Part::Generation(call)
         }
     })
@@ -135,10 +157,9 @@ impl Waiting {
     /// How long it is when it is whole, at most.
     fn length(&self) -> u64 {
         match self {
-            Self::Branch(spot, _) | Self::Exchange(spot) | Self::Turn(spot) | Self::Generation(spot, None) => {
-                spot.length
-            }
-            Self::Generation(spot, Some(after)) => spot.length + after.length,
+            Self::Branch(spot, _) | Self::Exchange(spot) | Self::Turn(spot) => spot.length,
+            Self::Generation(spot, Request::After(after)) => spot.length + after.length,
+            Self::Generation(spot, _) => spot.length,
         }
     }
 
@@ -173,5 +194,25 @@ impl FiledDocument {
     pub fn version(&mut self) -> Result<Option<ArchivedVersion>, String> {
         let next = self.versions.pop_front().map(|spot| self.spool.read(spot));
         next.transpose().map_err(|error| format!("versions: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_too_much_when_it_is_whole_is_left_out() {
+        let spot = |length| Spot { at: 0, length };
+        let mut whole = 0;
+        let half = bounds::PUT_TOGETHER_BYTES / 2;
+        assert!(matches!(request_of(spot(1), Some(spot(half)), &mut whole), Request::After(_)));
+        assert!(matches!(request_of(spot(1), Some(spot(half)), &mut whole), Request::LeftOut));
+        assert!(
+            matches!(request_of(spot(1), Some(spot(half - 2)), &mut whole), Request::After(_)),
+            "a shorter one may be"
+        );
+        assert!(matches!(request_of(spot(u64::MAX), None, &mut whole), Request::Whole));
+        assert_eq!(whole, bounds::PUT_TOGETHER_BYTES);
     }
 }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::check::Check;
-use super::filed::{FiledChat, FiledDocument, Waiting, whole, with_calls};
+use super::filed::{FiledChat, FiledDocument, Request, Waiting, request_of, with_calls};
 use super::read::{Halt, LeftOut};
 use super::scan::{Fault, Scan};
 use super::shape::{CallShape, source};
@@ -55,8 +55,8 @@ impl Filing {
         }
     }
 
-    /// The chat that comes, or why it is left out.
-    pub fn chat<R: BufRead>(mut self, scan: &mut Scan<R>) -> Result<Result<FiledChat, LeftOut>, Halt> {
+    /// The chat that comes, or why it is left out. `whole` is what its requests and those before it come to ([`request_of`]).
+    pub fn chat<R: BufRead>(mut self, scan: &mut Scan<R>, whole: &mut u64) -> Result<Result<FiledChat, LeftOut>, Halt> {
         if scan.enters(b'{')? {
             while let Some(member) = scan.member()? {
                 self.member(scan, &member)?;
@@ -66,7 +66,7 @@ impl Filing {
             self.wrong = Some("it is no chat".to_owned());
         }
         let title = self.title.clone();
-        Ok(self.filed().map_err(|why| LeftOut { title, why }))
+        Ok(self.filed(whole).map_err(|why| LeftOut { title, why }))
     }
 
     fn member<R: BufRead>(&mut self, scan: &mut Scan<R>, name: &str) -> Result<(), Halt> {
@@ -161,7 +161,7 @@ impl Filing {
         Ok(())
     }
 
-    fn filed(mut self) -> Result<FiledChat, String> {
+    fn filed(mut self, whole: &mut u64) -> Result<FiledChat, String> {
         let missing = ["turns", "generations", "exchanges", "branches"].iter().find(|name| !self.lists.contains(*name));
         if let Some(name) = missing {
             self.tell(format!("missing field `{name}`"));
@@ -176,12 +176,12 @@ impl Filing {
         waiting.extend(order.into_iter().map(|of| Waiting::Branch(self.branches[of.number], of.parent)));
         waiting.extend(self.exchanges.into_iter().map(Waiting::Exchange));
         let at = |number: usize| self.generations[number];
-        let made =
-            self.check.calls.iter().zip(&self.generations).map(|(call, spot)| (call.turn, *spot, call.after.map(at)));
-        whole(made.clone().map(|(_, spot, after)| (spot, after)))?;
-        let made: Vec<_> = made.collect();
+        let made = self.check.calls.iter().zip(&self.generations);
+        let made: Vec<_> =
+            made.map(|(call, spot)| (call.turn, *spot, request_of(*spot, call.after.map(at), whole))).collect();
+        let left_out = made.iter().filter(|(.., request)| matches!(request, Request::LeftOut)).count();
         let (turns, last_ord, calls) = self.check.into_parts();
-        waiting.extend(with_calls(turns.iter().copied().zip(self.turns), made.into_iter()));
+        waiting.extend(with_calls(turns.iter().copied().zip(self.turns), made));
         Ok(FiledChat {
             chat,
             imported_from: self.imported_from,
@@ -192,7 +192,8 @@ impl Filing {
             documents: self.documents,
             waiting,
             calls,
-            base: None,
+            before: None,
+            without_request: left_out as u64,
             spool: self.spool,
         })
     }

@@ -88,6 +88,8 @@ pub(super) struct Reading {
     untold: Option<String>,
     /// It was told that the rest is not read.
     is_cut: bool,
+    /// What the requests come to that are written after others, in bytes.
+    pub whole: u64,
 }
 
 impl Reading {

@@ -103,6 +103,7 @@ impl<R: BufRead> Scan<R> {
         let is_bare = !matches!(first, b'{' | b'[' | b'"');
         let (mut depth, mut values) = (0_usize, 1);
         let (mut in_string, mut is_escaped) = (false, false);
+        let mut name = Name::default();
         loop {
             let chunk = filled(&mut self.from)?;
             if chunk.is_empty() {
@@ -111,14 +112,17 @@ impl<R: BufRead> Scan<R> {
             let (mut at, mut is_over) = (0, false);
             while at < chunk.len() && !is_over {
                 if is_escaped {
+                    name.goes_on(&chunk[at..=at]);
                     (is_escaped, at) = (false, at + 1);
                     continue;
                 }
                 if in_string {
                     let Some(found) = memchr2(b'"', b'\\', &chunk[at..]) else {
+                        name.goes_on(&chunk[at..]);
                         at = chunk.len();
                         break;
                     };
+                    name.goes_on(&chunk[at..=at + found]);
                     is_escaped = chunk[at + found] == b'\\';
                     in_string = is_escaped;
                     is_over = !in_string && depth == 0;
@@ -130,7 +134,11 @@ impl<R: BufRead> Scan<R> {
                         is_over = true;
                         continue;
                     }
-                    b'"' => in_string = true,
+                    b'"' => {
+                        in_string = true;
+                        name.begins();
+                    }
+                    b':' if name.is_private() => return Err(Fault::NotJson),
                     b'{' | b'[' => (depth, values) = (depth + 1, values + 1),
                     b'}' | b']' => {
                         depth -= 1;
@@ -180,6 +188,37 @@ impl<R: BufRead> Scan<R> {
                 None => self.go_past(length),
             }
         }
+    }
+}
+
+/// The last string, if it may be the name by which `serde_json` knows that a text stands for the JSON in it: made a value,
+/// that would have more values, and deeper ones, than were counted.
+#[derive(Default)]
+struct Name(Vec<u8>);
+
+impl Name {
+    const PRIVATE: &str = "$serde_json::private::RawValue";
+    /// Each of its signs may be written as an escape of six.
+    const MOST: usize = 6 * Self::PRIVATE.len() + 2;
+
+    fn begins(&mut self) {
+        self.0.clear();
+        self.0.push(b'"');
+    }
+
+    fn goes_on(&mut self, piece: &[u8]) {
+        let room = (Self::MOST + 1).saturating_sub(self.0.len());
+        // Nearly every other string is seen by its first sign.
+        if self.0.len() == 1 && !matches!(piece.first(), Some(b'$' | b'\\')) {
+            return self.0.clear();
+        }
+        if !self.0.is_empty() {
+            self.0.extend_from_slice(&piece[..piece.len().min(room)]);
+        }
+    }
+
+    fn is_private(&self) -> bool {
+        !self.0.is_empty() && serde_json::from_slice::<String>(&self.0).is_ok_and(|name| name == Self::PRIVATE)
     }
 }
 
@@ -258,6 +297,27 @@ mod tests {
                 Err(Fault::Cut) => assert!(is_cut, "{text}"),
                 Err(Fault::NotJson) => assert!(!is_cut, "{text}"),
                 other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_that_would_become_values_is_no_json() {
+        let escaped = r"\u0024serde_json\u003a\u003aprivate\u003a:RawV\u0061lue";
+        for (name, is_told) in [
+            (Name::PRIVATE, true),
+            (escaped, true),
+            ("$serde_json::private::RawValues", false),
+            ("$ref", false),
+            ("a $serde_json::private::RawValue", false),
+            (&"\\\\".repeat(500), false),
+        ] {
+            for chunk in [1, 7, 4096] {
+                let text = format!(r#"{{"a": ["\"", {{ "{name}" : "[[1]]"}}]}}"#);
+                assert_eq!(scan(text.as_bytes(), chunk).skip().is_err(), is_told, "{name}, {chunk}");
+                // What somebody says is theirs.
+                let text = format!(r#"{{"a": ["{name}", 1], "b": "{name}"}}"#);
+                assert!(scan(text.as_bytes(), chunk).skip().is_ok(), "{name}, {chunk}");
             }
         }
     }

@@ -17,7 +17,7 @@ impl<T: Read + Write + Seek + Send> Scratch for T {}
 /// Where a value lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spot {
-    at: u64,
+    pub at: u64,
     pub length: u64,
 }
 

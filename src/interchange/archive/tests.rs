@@ -266,17 +266,85 @@ fn a_request_that_has_much_of_its_own_is_written_whole_and_short_ones_are() {
 #[test]
 fn a_request_after_what_is_not_there_whole_and_long_enough_is_told() {
     let text = with_calls(&growing());
-    let (first, third) = (sample::uuid(100).to_string(), sample::uuid(102).to_string());
-    let after = format!("\"after\":{{\"generation\":\"{first}\"");
-    let other = |id: &str| text.replacen(&after, &after.replace(&first, id), 2);
+    let (first, second, third) = (sample::uuid(100), sample::uuid(101), sample::uuid(102));
+    let after = |id: uuid::Uuid| format!("\"after\":{{\"generation\":\"{id}\"");
+    // Of the calls of the first model, the second one's and the third one's.
+    let (head, rest) = text.split_at(text.find(&after(first)).unwrap() + 1);
+    let third_after = |id| format!("{head}{}", rest.replacen(&after(first), &after(id), 1));
+    let not_whole = "what it is written after is not there whole before it";
     for (text, why) in [
-        (other(&sample::uuid(77).to_string()), "generations[2]: what it is written after is not there whole before it"),
-        (other(&third), "generations[2]: what it is written after is not there whole before it"),
-        (text.replacen("\"head\":40", "\"head\":4000", 1), "generations: what it is written after is too short for it"),
+        (text.replacen(&after(first), &after(sample::uuid(77)), 1), format!("generations[2]: {not_whole}")),
+        (text.replacen(&after(first), &after(third), 1), format!("generations[2]: {not_whole}")),
+        (third_after(third), format!("generations[4]: {not_whole}")),
+        (
+            text.replacen("\"head\":40", "\"head\":4000", 1),
+            "generations: what it is written after is too short for it".to_owned(),
+        ),
+        (
+            text.replacen("},\"turns\":2}", "},\"turns\":3}", 1),
+            "generations: what it is written after names too few turns for it".to_owned(),
+        ),
+        (
+            text.replacen("\"head\":40", "\"head\":18446744073709551000,\"more\":40", 1),
+            "generations: the request is too long when it is whole".to_owned(),
+        ),
     ] {
         let told = calls_of(text).unwrap_err();
-        assert!(told.starts_with(why), "{told}");
+        assert!(told.starts_with(&why), "{told}");
     }
+    // Another model's is as good, where it is long enough.
+    assert!(calls_of(third_after(second)).is_ok());
+}
+
+#[test]
+fn requests_are_written_after_those_of_their_chat_and_an_older_archive_has_them_whole() {
+    let calls = growing();
+    let one = with_calls(&calls);
+    let chat = &one[one.find("{\"chat\":").unwrap()..one.rfind("]}").unwrap()];
+    let two = one.replacen(chat, &format!("{chat},\n{}", chat.replace("0190b5b4", "0190b5b5")), 1);
+    assert_eq!(calls_of(two).unwrap().len(), 2 * calls.len());
+    let mut head = Head::now(sample::time(0));
+    head.version = 1;
+    let mut writer = Writer::begin(Vec::new(), &head).unwrap();
+    let mut bases = 0;
+    for _ in 0..2 {
+        let of = self::chat("One");
+        writer.begin_chat(&of.chat, None, None).unwrap();
+        calls.iter().for_each(|call| writer.generation(call.clone()).unwrap());
+        writer.end_chat().unwrap();
+        bases += 2;
+    }
+    let text = String::from_utf8(writer.end().unwrap()).unwrap();
+    assert_eq!(text.matches("\"after\":").count(), 2 * calls.len() - bases, "none after another chat's");
+    // Version 1: each call as it was made.
+    let (mut text, whole) = (with_calls(&[]), serde_json::to_string(&calls).unwrap());
+    text = text
+        .replace("\"version\":2", "\"version\":1")
+        .replace("\"generations\":[", &format!("\"generations\":{}", &whole[..whole.len() - 1]));
+    assert_eq!(calls_of(text).unwrap(), calls);
+}
+
+#[test]
+fn what_is_too_heavy_is_no_base_and_what_was_not_used_for_long_goes() {
+    let turn = sample::uuid(99).into();
+    let of = |number: u8, model: &str, length: usize| {
+        let letter = b'a' + u8::try_from(model.len()).unwrap();
+        call(number, turn, model, &vec![letter; length], json!({"turns": []}))
+    };
+    let half = bounds::BASES_BYTES / 2 - 10;
+    let after = |calls: &[ArchivedGeneration]| with_calls(calls).matches("\"after\":").count();
+    let heavy = bounds::BASES_BYTES + 1;
+    assert_eq!(after(&[of(0, "a", half), of(1, "b-", heavy), of(2, "b-", heavy), of(3, "a", half)]), 1);
+    // The third base pushes out the one that was not used again.
+    let calls = [
+        of(0, "a", half),
+        of(1, "b-", half),
+        of(2, "a", half),
+        of(3, "c--", half),
+        of(4, "a", half),
+        of(5, "b-", half),
+    ];
+    assert_eq!(after(&calls), 2);
 }
 
 /// An archive of two blobs, two documents and three chats, as it is written.

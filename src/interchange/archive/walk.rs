@@ -114,8 +114,21 @@ impl Walk {
             let item = match self.at {
                 0 => blob(scan, &mut spool, taker)?.map(Item::Blob),
                 1 => document(scan, begun(taker)?)?.map(|document| Item::Document(Box::new(document))),
-                _ => Filing::begin(begun(taker)?).chat(scan)?.map(|chat| Item::Chat(Box::new(chat))),
+                _ => {
+                    Filing::begin(begun(taker)?).chat(scan, &mut reading.whole)?.map(|chat| Item::Chat(Box::new(chat)))
+                }
             };
+            if let Ok(Item::Chat(chat)) = &item
+                && chat.without_request > 0
+            {
+                let place = self.place(&chat.chat.title);
+                let text = format!(
+                    "what was sent in {} calls is left out: whole, all requests are larger than {} GiB",
+                    chat.without_request,
+                    bounds::PUT_TOGETHER_BYTES >> 30
+                );
+                reading.tell(taker, What::Lost, place, text)?;
+            }
             match item {
                 Ok(item) => match taker.archived(item) {
                     ControlFlow::Continue(()) => {}

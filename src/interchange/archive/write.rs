@@ -141,9 +141,8 @@ impl<W: Write> Writer<W> {
     /// Writes a call: whole, or as what its request has that an earlier one of the chat has not.
     pub fn generation(&mut self, generation: ArchivedGeneration) -> io::Result<()> {
         self.reach_list_of_chat(OfChat::Generations)?;
-        let text = self.bases.write(generation)?;
         self.comma()?;
-        self.out.write_all(&text)
+        self.bases.write(&mut self.out, generation)
     }
 
     pub fn exchange(&mut self, exchange: &Exchange) -> io::Result<()> {

@@ -13,6 +13,7 @@ use super::query::Query;
 use crate::domain::{BranchId, ChatId, Invalid, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::pages::demo;
 use crate::server::plain_pages::branches::BranchesPage;
 use crate::server::plain_pages::drawing::{DrawingPage, USUAL, ZOOMS};
 use crate::server::plain_pages::{Said, words};
@@ -103,7 +104,7 @@ async fn list(
     let previous = first.checked_sub(limits::BRANCHES_PAGE).and_then(begins);
     let shown = listed.iter().skip(first).take(limits::BRANCHES_PAGE).map(|listed| {
         let (provider, model) = service.names(&listed.branch.lock);
-        (listed.clone(), all.reach(listed), provider, model)
+        (listed.clone(), all.reach(listed), demo::said_to_reader(&provider), model)
     });
     let branches = shown.collect();
     let page = BranchesPage { chat: all.chat, branches, first, count, previous, next, said };

@@ -1,7 +1,7 @@
 //! The demo in the reader's language: unlike those of other providers, its name and what its scripts do are our words.
 
 use crate::domain::provider::Model;
-use crate::ui::locale::{Locale, locale, word};
+use crate::ui::locale::word;
 
 /// The name of the provider, and what is said of each script.
 const WORDS: [(&str, &str); 9] = [
@@ -18,17 +18,18 @@ const WORDS: [(&str, &str); 9] = [
 
 /// Models with what is said of the demo's in the language that is spoken.
 pub fn in_readers_words(mut models: Vec<Model>) -> Vec<Model> {
-    if locale() == Locale::English {
-        return models;
-    }
     for model in models.iter_mut().filter(|model| model.is_demo) {
         for said in std::iter::once(&mut model.provider_name).chain(&mut model.description) {
-            if let Some((english, chinese)) = WORDS.iter().find(|(english, _)| said == english) {
-                *said = word(english, chinese).to_owned();
-            }
+            *said = said_to_reader(said);
         }
     }
     models
+}
+
+/// The same of one of the demo's sentences; what is none stays.
+pub fn said_to_reader(said: &str) -> String {
+    let ours = WORDS.iter().find(|(english, _)| said == *english);
+    ours.map_or(said, |(english, chinese)| word(english, chinese)).to_owned()
 }
 
 #[cfg(test)]
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
     use crate::server::outbound::demo::Demo;
     use crate::server::outbound::registry::Registry;
-    use crate::ui::locale::speak;
+    use crate::ui::locale::{Locale, speak};
 
     #[test]
     fn all_that_is_said_of_the_demo_is_said_in_chinese() {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 
 use super::{Effort, Front, Wire, split};
@@ -140,7 +140,12 @@ fn brotli(content: &[u8]) -> Result<Vec<u8>> {
         Ok(out)
     });
     let all: Vec<Vec<u8>> = written.collect::<Result<_>>()?;
-    all.into_iter().min_by_key(Vec::len).context("brotli has no way")
+    let shortest = all.into_iter().min_by_key(Vec::len).context("brotli has no way")?;
+    // Few programs write like that, so this one reads it once itself.
+    let mut read = Vec::new();
+    brotli::BrotliDecompress(&mut &shortest[..], &mut read)?;
+    ensure!(read == content, "brotli reads something else than was written");
+    Ok(shortest)
 }
 
 /// `a.js` as `a.js.br`.

@@ -112,7 +112,7 @@ impl Run<'_> {
     async fn as_stored(&mut self, step: u32, body: &Bytes, manifest: &RequestManifest) -> StoredRequest {
         let manifest: Bytes = serde_json::to_vec(manifest).unwrap_or_default().into();
         let earlier = match self.earlier.take().filter(|(of, _)| *of == step) {
-            _ if is_short(body, &manifest) => None,
+            _ if is_short(body.len() + manifest.len()) => None,
             Some((_, earlier)) => earlier,
             None => self.earlier_request(step).await,
         };

@@ -75,22 +75,25 @@ impl<'s> Arriving<'s> {
                 Ok(())
             }
             Part::Turn(turn) => {
-                self.go_on().await?;
+                self.turns += 1;
+                self.go_on(self.turns > TURNS).await?;
                 let (owner, begins) = (self.owner, self.exchanges.remove(&turn.exchange_id));
                 if let Some(exchange) = begins {
                     exchanges::insert(self.tx()?, owner, &exchange, None).await?;
                 }
                 plant::insert_turn(self.tx()?, owner, &turn).await
             }
-            // In the same piece as its turn, whose blocks name it.
-            Part::Generation(generation) => archive::insert_generation(self.tx()?, &generation).await,
+            // What was sent may be many times what is read of it.
+            Part::Generation(generation) => {
+                self.go_on(false).await?;
+                archive::insert_generation(self.tx()?, &generation).await
+            }
         }
     }
 
-    /// Ends the piece if there is enough of it.
-    async fn go_on(&mut self) -> Result<(), StoreError> {
-        self.turns += 1;
-        if self.is_one_piece || (self.turns <= TURNS && self.since.elapsed() < TIME) {
+    /// Ends the piece if there is enough of it, or it has taken long enough.
+    async fn go_on(&mut self, is_enough: bool) -> Result<(), StoreError> {
+        if self.is_one_piece || (!is_enough && self.since.elapsed() < TIME) {
             return Ok(());
         }
         let now = self.service.clock().now();

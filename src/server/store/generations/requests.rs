@@ -229,7 +229,7 @@ pub(in crate::server::store) async fn insert_apart(
     (body, manifest): (&[u8], String),
 ) -> Result<(), StoreError> {
     let (body, manifest) = (Bytes::copy_from_slice(body), Bytes::from(manifest));
-    let base = match is_short(&body, &manifest) {
+    let base = match is_short(body.len() + manifest.len()) {
         true => None,
         false => base_in(tx, of).await?,
     };
