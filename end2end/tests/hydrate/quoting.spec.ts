@@ -96,3 +96,18 @@ test("@ finds turns that are far up the path", async ({ page, turnleaf }) => {
   await messageBox(page).press("Enter");
   await expect(messageBox(page)).toHaveValue(/^> [^]*> fn place_19\(\)/);
 });
+
+test("@ finds turns far up the path by a word that was written before the menu came", async ({ page, turnleaf }) => {
+  const long = await turnleaf.grow(100);
+  let letGo = () => {};
+  const written = new Promise<void>((done) => (letGo = done));
+  await page.route("**/split_deeds.wasm", async (route) => {
+    await written;
+    await route.continue();
+  });
+  await open(page, `/c/${long.chat}`);
+  await messageBox(page).pressSequentially("@place_9()");
+  letGo();
+  const list = page.getByRole("listbox", { name: "Documents and messages" });
+  await expect(list.getByRole("option").first()).toHaveText(/^Assistant: /);
+});

@@ -46,14 +46,17 @@ pub fn draw(state: ComposerState) -> AnyView {
     };
     let mention = state.mention;
     let options = Memo::new(move |_| menu.options());
+    let word = move || mention.word.try_get_untracked().flatten();
     if mention.word.with_untracked(Option::is_some) {
         menu.ask(String::new());
+        // All of it may have been written before this was fetched.
+        menu.turns.ask(word);
     }
     on_change(
         move || mention.word.get(),
         move |before, now| {
             menu.note.set(None);
-            menu.turns.ask(move || mention.word.try_get_untracked().flatten());
+            menu.turns.ask(word);
             match now {
                 // Others may have come since the menu was closed.
                 Some(_) if before.is_none() => menu.ask(String::new()),
