@@ -106,7 +106,7 @@ test("@ finds turns far up the path by a word that was written before the menu c
     await route.continue();
   });
   await open(page, `/c/${long.chat}`);
-  await messageBox(page).pressSequentially("@place_9()");
+  await messageBox(page).pressSequentially("@place_11()");
   letGo();
   const list = page.getByRole("listbox", { name: "Documents and messages" });
   await expect(list.getByRole("option").first()).toHaveText(/^Assistant: /);
