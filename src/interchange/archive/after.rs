@@ -47,6 +47,8 @@ struct Base {
     request: Vec<u8>,
     /// Those of its manifest, each as its JSON.
     turns: Vec<String>,
+    /// What is written of calls after this one.
+    spent: usize,
 }
 
 impl Bases {
@@ -59,12 +61,13 @@ impl Bases {
         }
         let of = (call.provider.clone(), call.model_requested.clone());
         let at = self.0.iter().rposition(|base| base.of == of && base.has_nearly_all_of(&call, &turns));
-        let Some(base) = at.and_then(|at| self.0.remove(at)) else {
+        let Some(mut base) = at.and_then(|at| self.0.remove(at)) else {
             serde_json::to_writer(out, &call)?;
-            self.keep(Base { id: call.id, of, request: call.request.0, turns });
+            self.keep(Base { id: call.id, of, request: call.request.0, turns, spent: 0 });
             return Ok(());
         };
         let after = base.before(&call, &turns);
+        base.spent += after.own(&call, &turns);
         call.request.0 = call.request.0[after.request.own(call.request.0.len())].to_vec();
         if let Some(turns) = call.request_manifest.get_mut(TURNS).and_then(Value::as_array_mut) {
             turns.drain(..after.turns);
@@ -99,11 +102,12 @@ impl Base {
         After { generation: self.id, request: Alike::of(&self.request, &call.request.0), turns }
     }
 
+    /// Once what is written after this one is as much as this one, the next is a base: each call has more of its own than
+    /// the one before it, so that is when both together are the least.
     fn has_nearly_all_of(&self, call: &ArchivedGeneration, turns: &[String]) -> bool {
-        let after = self.before(call, turns);
-        let lengths = |turns: &[String]| turns.iter().map(String::len).sum::<usize>();
-        let own = after.request.own(call.request.0.len()).len() + lengths(&turns[after.turns..]);
-        is_nearly_all(own, call.request.0.len() + lengths(turns))
+        let own = self.before(call, turns).own(call, turns);
+        let whole = call.request.0.len() + turns.iter().map(String::len).sum::<usize>();
+        self.spent + own <= self.weight() && is_nearly_all(own, whole)
     }
 }
 
@@ -121,6 +125,11 @@ struct BeforeManifest {
 }
 
 impl After {
+    /// How much of the call is its own, in bytes.
+    fn own(&self, call: &ArchivedGeneration, turns: &[String]) -> usize {
+        self.request.own(call.request.0.len()).len() + turns[self.turns..].iter().map(String::len).sum::<usize>()
+    }
+
     /// The call whole again, with the one that it was written after.
     ///
     /// # Errors
