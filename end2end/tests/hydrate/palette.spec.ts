@@ -298,3 +298,16 @@ test("a hit is shown as its reader sees it, without the signs of Markdown", asyn
   await page.goto("/search?q=buds");
   await expect(page.locator(".hits")).toContainText("They come from small buds, see the atlas.");
 });
+
+test("what was said before the palette opened is not said again when it closes", async ({ page, model }) => {
+  await begin(page, "Hello");
+  (await model.next()).answer("Good day.");
+  await expectStatus(latestReply(page), "complete");
+  const live = page.locator("#say");
+  await expect(live).toHaveText("Reply: Good day.");
+  await openPalette(page);
+  await expect(live).toHaveText("");
+  await page.keyboard.press("Escape");
+  await expect(palette(page)).toBeHidden();
+  await expect(live).toHaveText("");
+});
