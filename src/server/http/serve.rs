@@ -5,6 +5,9 @@ use std::io;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -14,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::domain::limits;
+use crate::server::http::problem::Problem;
 
 /// Pause after a failed accept: long enough for connections to end, short enough that nobody notices.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -37,6 +41,7 @@ async fn serve_with(
     let connections = TaskTracker::new();
     let cut = CancellationToken::new();
     let mut loops = JoinSet::new();
+    let router = router.layer(from_fn_with_state((connections.clone(), cut.clone()), finish));
     for listener in listeners {
         let (router, shutdown, connections, cut) = (router.clone(), shutdown.clone(), connections.clone(), cut.clone());
         loops.spawn(async move {
@@ -66,6 +71,24 @@ async fn serve_with(
         connections.wait().await;
     }
     Ok(())
+}
+
+/// What was asked for is done to its end, also where whoever asked has hung up: hyper drops the work on a request with its
+/// connection, and a page that is left at once would have shown as done what never was. Reading ends with its reader.
+async fn finish(
+    State((tasks, cut)): State<(TaskTracker, CancellationToken)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if request.method().is_safe() {
+        return next.run(request).await;
+    }
+    let work = async move { cut.run_until_cancelled(next.run(request)).await };
+    match tasks.spawn(work).await {
+        Ok(Some(response)) => response,
+        Ok(None) => Problem::internal("cut off at the end of the drain time").into_response(),
+        Err(error) => Problem::internal(error).into_response(),
+    }
 }
 
 async fn connection(stream: TcpStream, router: Router, shutdown: CancellationToken) {

@@ -79,3 +79,51 @@ async fn every_listener_is_served() {
     shutdown.cancel();
     serving.await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn what_was_asked_for_is_done_where_whoever_asked_has_gone_and_reading_is_not() {
+    let (listener, address) = bound().await;
+    let (shutdown, open) = (CancellationToken::new(), CancellationToken::new());
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let work = {
+        let open = open.clone();
+        move |method: http::Method| {
+            let (open, mut ends) = (open.clone(), Ends(told.clone(), format!("{method} dropped")));
+            async move {
+                ends.say(format!("{method} begins"));
+                open.cancelled().await;
+                ends.1 = format!("{method} done");
+            }
+        }
+    };
+    let router = Router::new().route("/", get(work.clone()).post(work));
+    let serving = tokio::spawn(serve(vec![listener], router, shutdown.clone()));
+    for method in ["POST", "GET"] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("{method} / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        assert_eq!(heard.recv().await.unwrap(), format!("{method} begins"));
+    }
+    // Both have hung up. The one that only reads goes with its connection; the end waits for the other.
+    assert_eq!(heard.recv().await.unwrap(), "GET dropped");
+    shutdown.cancel();
+    open.cancel();
+    serving.await.unwrap().unwrap();
+    assert_eq!(heard.try_recv().unwrap(), "POST done");
+}
+
+/// Says how it ended.
+struct Ends(tokio::sync::mpsc::UnboundedSender<String>, String);
+
+impl Ends {
+    fn say(&self, what: String) {
+        let _ = self.0.send(what);
+    }
+}
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let end = std::mem::take(&mut self.1);
+        self.say(end);
+    }
+}
