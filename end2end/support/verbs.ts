@@ -1,7 +1,7 @@
 // What can be asked of a turn, found by the names that a person reads.
 import { expect, type Locator, type Page } from "@playwright/test";
 
-import { begin, expectStatus, latestReply, replies, send } from "./chat.ts";
+import { begin, expectStatus, latestReply, replies, send, textOf } from "./chat.ts";
 import type { ModelServer } from "./model_server.ts";
 
 export const users = (page: Page): Locator => page.locator("article[data-role=user]");
@@ -23,6 +23,20 @@ export async function talk(page: Page, model: ModelServer, exchanges: number, pr
     await send(page, `${prefix}q${n}`);
     (await model.next()).answer(`${prefix}a${n}`);
     await expect(replies(page)).toHaveCount(n);
+    await expectStatus(latestReply(page), "complete");
+  }
+}
+
+/** A button of the newest reply, as the arrows between its versions. */
+export const version = (page: Page, name: string): Locator => latestReply(page).getByRole("button", { name });
+
+/** Begins a chat whose reply has these versions, the last of them on screen. */
+export async function begun(page: Page, model: ModelServer, ...texts: string[]): Promise<void> {
+  await begin(page, "q1");
+  for (const [at, text] of texts.entries()) {
+    if (at > 0) await version(page, "Try again").click();
+    (await model.next()).answer(text);
+    await expect(textOf(latestReply(page))).toHaveText(text);
     await expectStatus(latestReply(page), "complete");
   }
 }

@@ -31,8 +31,8 @@ pub const HEAD_TIME: Duration = Duration::from_secs(10);
 pub const HEADER_BYTES: usize = 32 << 10;
 pub const COOKIE_BYTES: usize = 8 << 10;
 pub const HEAD_BYTES: usize = 256 << 10;
-/// How long the page waits for a message to be taken before it comes back into the box: nothing goes out by itself after
-/// a minute (ux.md 14), and a second of that it may wait for the save of its own words.
+/// How long the page waits for a message to be taken before it comes back into the box, and for a path that it may follow:
+/// nothing goes out by itself after a minute (ux.md 14); it may wait a second of that for the save of its own words.
 pub const SEND_TIME: Duration = Duration::from_secs(45);
 /// One draft, characters.
 pub const DRAFT_CHARS: usize = MESSAGE_CHARS;

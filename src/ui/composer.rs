@@ -63,7 +63,7 @@ fn default_of(models: &[Model]) -> Option<Lock> {
     models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone())
 }
 
-/// A message that waits for its files does not go out by itself after it was offline for long: nobody thinks of it any
+/// A message that waits does not go out by itself after it was offline for long: nobody thinks of it any
 /// more by then.
 fn give_up_waiting(state: ComposerState) {
     let Some(connection) = use_context::<Connection>() else { return };
@@ -165,6 +165,8 @@ pub fn Composer(
         pasting: Pasting::nothing(),
         mention: Mention::closed(),
         waits: RwSignal::new(false),
+        waits_at: StoredValue::new(None),
+        path: use_context(),
         withdrawn: StoredValue::default(),
         context_used,
         is_long: RwSignal::new(is_long(&text)),
@@ -192,7 +194,10 @@ pub fn Composer(
     // Another branch is shown, or the message that was to begin one has begun it.
     on_change(move || lock.get(), move |_, _| state.choice.set(None));
     give_up_waiting(state);
-    on_change(move || state.attaching.queue.with(Queue::is_pending), move |_, _| state.files_settled());
+    if let Some(path) = state.path {
+        path.on_way_end(Callback::new(move |()| state.go_on()));
+    }
+    on_change(move || state.attaching.queue.with(Queue::is_pending), move |_, _| state.go_on());
     // What was said of a running reply is over with it.
     on_change(
         move || running.get(),

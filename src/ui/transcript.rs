@@ -182,15 +182,15 @@ fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
 }
 
 /// Shows the turn that the address asks for, unless the page keeps a place for it already: under the header, and the
-/// newest as its end. Who chose it in the panel goes on there.
-pub fn reveal(state: ChatState, at: TurnId) {
+/// newest as its end. Who chose it in the panel goes on there, and who has begun to write since goes on writing.
+pub fn reveal(state: ChatState, at: TurnId, writes: bool) {
     request_animation_frame(move || {
         if scroll::is_holding() {
             return;
         }
         let is_leaf = state.leaf_id() == Some(at);
         more::bring(state, at, move |is_there| {
-            let heading = (!focus::is_within("#panel")).then(|| heading_id(at));
+            let heading = (!writes && !focus::is_within("#panel")).then(|| heading_id(at));
             match (is_there, is_leaf) {
                 (false, _) => {}
                 (true, false) => scroll::to_element(&article_id(at), heading.as_deref()),

@@ -102,6 +102,8 @@ words! {
     higher_box: "Message box in full height", "输入框占满高度";
     lower_box: "Message box in its usual height", "输入框恢复通常高度";
     write_first: "Write something first.", "请先输入内容。";
+    not_sent: "Not sent.", "未发送。";
+    follows_path: "Your message goes out when its branch is shown.", "分支显示后会发送你的消息。";
     still_sending: "Your last message is still being sent.", "你的上一条消息仍在发送。";
     too_long: "This message is too long to send. Shorten it.", "此消息过长，无法发送，请缩短。";
     /// A message that may have arrived all the same.

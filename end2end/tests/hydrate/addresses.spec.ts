@@ -7,10 +7,11 @@ import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 import { expectOtherFirst, Gate, heightOf, inPage, scrollTo, seen, settled, turn } from "../../support/reader.ts";
 import { plant } from "../../support/tree.ts";
+import { begun, version } from "../../support/verbs.ts";
 
 const openTree = (page: Page) => page.locator("#tree-button").click();
 const link = (page: Page, id: string) => page.locator(`#row-${id} a.tree-words`);
-const version = (page: Page, name: string) => latestReply(page).getByRole("button", { name });
+
 
 test("Back leads to the branch that was left, from another chat too", async ({ page, turnleaf, model }) => {
   const other = await turnleaf.grow(2);
@@ -45,13 +46,7 @@ test("Back leads to the branch that was left, from another chat too", async ({ p
 
 test("a version that cannot be shown says so, and its arrow still works", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED.*load_chat/);
-  await begin(page, "q1");
-  (await model.next()).answer("first");
-  await expectStatus(latestReply(page), "complete");
-  await version(page, "Try again").click();
-  (await model.next()).answer("second");
-  await expect(textOf(latestReply(page))).toHaveText("second");
-  await expectStatus(latestReply(page), "complete");
+  await begun(page, model, "first", "second");
   const address = page.url();
   await page.route("**/api/page/load_chat", (route) => route.abort());
   await version(page, "Previous version").click();
@@ -66,13 +61,7 @@ test("a version that cannot be shown says so, and its arrow still works", async 
 });
 
 test("a version that is opened in a new tab is not said to be here", async ({ page, model, context }) => {
-  await begin(page, "q1");
-  (await model.next()).answer("first");
-  await expectStatus(latestReply(page), "complete");
-  await version(page, "Try again").click();
-  (await model.next()).answer("second");
-  await expect(textOf(latestReply(page))).toHaveText("second");
-  await expectStatus(latestReply(page), "complete");
+  await begun(page, model, "first", "second");
   const opened = context.waitForEvent("page");
   await version(page, "Previous version").click({ modifiers: ["Control"] });
   const tab = await opened;

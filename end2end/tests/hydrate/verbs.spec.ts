@@ -114,6 +114,7 @@ test("everything by keyboard: versions, neighbours and verbs of the turn that ha
   await page.keyboard.press("e");
   await expect(page.getByRole("textbox", { name: "Edit your message" })).toBeFocused();
   await page.keyboard.press("Escape");
+  await expect(users(page).nth(1).getByRole("button", { name: "Edit your message" })).toBeFocused();
   await page.keyboard.press("Alt+ArrowUp");
   await expect(replies(page).first().getByRole("heading", { level: 3 }).first()).toBeFocused();
   await page.keyboard.press("b");

@@ -8,6 +8,7 @@ use super::page::{element, follow, go, header, metrics, report, with};
 use super::reader::Reader;
 use super::will::is_waiting;
 use crate::browser::clock;
+use crate::browser::focus::is_in_text;
 
 /// How long a held place waits for the element that will be there, ms.
 const PATIENCE_MS: i64 = 3_000;
@@ -48,24 +49,47 @@ pub(super) fn hold_clicked(event: &Event) {
 }
 
 fn begin(find: impl Fn() -> Option<Element> + 'static, y: f64, focus: Option<String>) {
-    with(|watch| watch.holds += 1);
-    settle(Box::new(find), y, focus, clock::now_ms() + PATIENCE_MS);
+    let sent = with(|watch| {
+        watch.holds += 1;
+        watch.sent.clone()
+    });
+    let hold = Hold { find: Box::new(find), y, focus, was_in_text: is_in_text(), sent: sent.flatten() };
+    settle(hold, clock::now_ms() + PATIENCE_MS);
 }
 
-/// Waits for the element and puts it at `y`; a second time one frame later, because what is drawn may still grow.
-fn settle(find: Box<dyn Fn() -> Option<Element>>, y: f64, focus: Option<String>, until: i64) {
-    request_animation_frame(move || match find() {
+/// What is held: an element, at a height on screen.
+struct Hold {
+    find: Box<dyn Fn() -> Option<Element>>,
+    y: f64,
+    focus: Option<String>,
+    was_in_text: bool,
+    sent: Option<String>,
+}
+
+impl Hold {
+    /// A message that was sent meanwhile has the page.
+    fn put(&self, held: &Element) {
+        if with(|watch| watch.sent == self.sent) == Some(true) {
+            put(held, self.y);
+        }
+    }
+}
+
+/// Waits for the element and puts it at its height; a second time one frame later, because what is drawn may still grow.
+/// Who has begun to write meanwhile keeps the focus.
+fn settle(hold: Hold, until: i64) {
+    request_animation_frame(move || match (hold.find)() {
         // Frames come as often as the screen draws, so that they are no measure of a wait.
-        None if clock::now_ms() < until => settle(find, y, focus, until),
+        None if clock::now_ms() < until => settle(hold, until),
         None => release(),
         Some(held) => {
-            put(&held, y);
-            if let Some(focus) = focus {
-                focus_quietly(&focus);
+            hold.put(&held);
+            if let Some(focus) = hold.focus.as_deref().filter(|_| hold.was_in_text || !is_in_text()) {
+                focus_quietly(focus);
             }
             request_animation_frame(move || {
-                if let Some(held) = find() {
-                    put(&held, y);
+                if let Some(held) = (hold.find)() {
+                    hold.put(&held);
                 }
                 release();
             });

@@ -173,15 +173,18 @@ fn word(state: &State) -> &'static str {
     }
 }
 
-/// How far the files are that a message waits for, and the way to have it wait no longer.
+/// How far the files are that a message waits for, or that it waits for its path, and the way to have it wait no longer.
 #[component]
 pub fn WaitingNote(attaching: Attaching, waits: RwSignal<bool>, stop_waiting: Callback<()>) -> impl IntoView {
-    let progress = move || attaching.queue.with(|queue| queue.progress());
+    let progress = move || match attaching.queue.with(|queue| queue.progress()) {
+        Some((number, total)) => said::uploading(number, total),
+        None => words::follows_path().to_owned(),
+    };
     live(move || {
         waits.get().then(|| {
             view! {
                 <p class="hint attached-note">
-                    <span>{move || progress().map(|(number, total)| said::uploading(number, total))}</span>
+                    <span>{progress}</span>
                     <button type="button" class="button bare strong" on:click=move |_| stop_waiting.run(())>
                         {words::cancel()}
                     </button>

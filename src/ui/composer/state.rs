@@ -19,6 +19,7 @@ use crate::ui::composer::keys::Memory;
 use crate::ui::composer::mention::Mention;
 use crate::ui::composer::pasting::Pasting;
 use crate::ui::composer::queue::Queue;
+use crate::ui::state::{ChatState, Stand};
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
 use crate::ui::words::keys::stop_first;
@@ -59,8 +60,12 @@ pub struct ComposerState {
     pub attaching: Attaching,
     pub pasting: Pasting,
     pub mention: Mention,
-    /// Whether the message goes out by itself when its files are there.
+    /// Whether the message goes out by itself when its files are there, and the path that it is to follow.
     pub waits: RwSignal<bool>,
+    /// Where its writer stood when it began to wait.
+    pub waits_at: StoredValue<Option<Stand>>,
+    /// The path that is on screen; a new chat has none.
+    pub path: Option<ChatState>,
     /// Set when the reply to the message on its way is to be stopped; outlives the page.
     pub withdrawn: StoredValue<Arc<AtomicBool>>,
     /// Tokens of context that the newest reply on this path filled.
@@ -87,8 +92,8 @@ pub struct ComposerState {
     pub memory: StoredValue<Memory>,
     /// The name of the next request.
     pub request_id: StoredValue<String>,
-    /// The last message that failed to go out: the same again is the same request.
-    pub failed: StoredValue<Option<SendMessage>>,
+    /// The last message that failed to go out, and from where: the same again is the same request.
+    pub failed: StoredValue<Option<(SendMessage, Option<Stand>)>>,
     pub listeners: Listeners,
     pub announcer: Announcer,
     pub chats: Option<Chats>,
@@ -181,16 +186,36 @@ impl ComposerState {
         !self.has_text.get() && self.attaching.queue.with(|queue| queue.items().is_empty())
     }
 
-    /// The button and Enter. What is still on its way to the server is waited for.
+    /// The button and Enter. What is still on its way to the server is waited for, and so is the path that was asked for:
+    /// whoever writes and sends before it is on screen means that one.
     pub fn send(self) {
         match self.refusal() {
             Some(reason) => self.refuse(&reason),
-            None if self.attaching.queue.with_untracked(Queue::is_pending) => {
-                self.waits.set(true);
-                self.announcer.say(of_files::goes_out());
-            }
+            None if self.attaching.queue.with_untracked(Queue::is_pending) => self.wait(of_files::goes_out()),
+            None if self.is_ahead() => self.wait(words::follows_path()),
             None => self.post(),
         }
+    }
+
+    fn wait(self, what: &'static str) {
+        self.waits_at.set_value(self.stand());
+        self.waits.set(true);
+        self.announcer.say(what);
+    }
+
+    /// Whether the path that was asked for is not on screen yet.
+    fn is_ahead(self) -> bool {
+        self.path.is_some_and(ChatState::is_on_its_way)
+    }
+
+    /// Where the writer stands.
+    pub(super) fn stand(self) -> Option<Stand> {
+        self.path.map(ChatState::stand)
+    }
+
+    /// Whether the writer still stands there.
+    pub(super) fn is_still_at(self, stand: Option<Stand>) -> bool {
+        self.path.zip(stand).is_none_or(|(path, stand)| path.is_still_at(stand))
     }
 
     /// Whoever goes on writing does not want it to go out by itself. False when nothing waited.
@@ -198,17 +223,24 @@ impl ComposerState {
         let waited = self.waits.get_untracked();
         if waited {
             self.waits.set(false);
-            self.announcer.say(of_files::not_sent());
+            let is_pending = self.attaching.queue.with_untracked(Queue::is_pending);
+            self.announcer.say(if is_pending { of_files::files_not_sent() } else { words::not_sent() });
         }
         waited
     }
 
-    /// The files are there, or will not be.
-    pub fn files_settled(self) {
-        if self.waits.get_untracked() {
-            self.waits.set(false);
-            self.send();
+    /// Something that a message may wait for is there, or will not be. It stays in the box where its writer wants another
+    /// path by now, or does not get the one they meant.
+    pub fn go_on(self) {
+        if !self.waits.get_untracked() {
+            return;
         }
+        if !self.is_still_at(self.waits_at.get_value()) {
+            self.stop_waiting();
+            return;
+        }
+        self.waits.set(false);
+        self.send();
     }
 
     /// Why a message cannot go out now, in words.
@@ -216,9 +248,10 @@ impl ComposerState {
         let too_long = || self.draft.text().chars().count() > limits::MESSAGE_CHARS;
         let why = match self.phase.get_untracked() {
             Phase::Sending | Phase::Withdrawing => words::still_sending(),
-            _ if self.running.get_untracked().is_some() => return Some(stop_first()),
+            // What keeps a message from the path on screen does not keep it from the one that comes.
+            _ if !self.is_ahead() && self.running.get_untracked().is_some() => return Some(stop_first()),
             _ if untrack(|| self.is_empty()) => words::write_first(),
-            _ if untrack(|| self.is_full()) => context_full(),
+            _ if !self.is_ahead() && untrack(|| self.is_full()) => context_full(),
             _ if self.attaching.queue.with_untracked(Queue::has_failed) => of_files::file_failed(),
             _ if too_long() => words::too_long(),
             _ => return None,

@@ -22,10 +22,12 @@ impl ComposerState {
             return self.refuse(words::write_first());
         }
         self.phase.set(Phase::Stopping);
+        let stand = self.stand();
         spawn_local(async move {
-            if self.ended(stop_reply(turn).await) {
-                self.send();
+            if !self.ended(stop_reply(turn).await) {
+                return;
             }
+            if self.is_still_at(stand) { self.send() } else { self.announcer.say(words::not_sent()) }
         });
     }
 

@@ -20,7 +20,7 @@ use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::turns::load_turn;
-use crate::api::view::{ChatPage, Notice, Side, Started, TurnView};
+use crate::api::view::{ChatPage, Notice, Started, TurnView};
 use crate::browser::{document, scroll};
 use crate::domain::waiting::waits_for;
 use crate::domain::{ChatId, Lock, Role, TurnId};
@@ -32,16 +32,16 @@ use crate::ui::erased::{rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::fetched::{NotFetched, fetched};
 use crate::ui::kit::Loading;
-use crate::ui::page::chat::address::{asked_in_address, follow_address, left_here, side_in_address};
+use crate::ui::page::chat::address::{asked_in_address, follow_address, latest, left_here, side_in_address};
 use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
 use crate::ui::page::chat::deleting::{DeletedNotice, provide_deleting};
 use crate::ui::page::chat::find::FindBar;
 use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::chat::listed::{refresh_list, title_of, watch_end};
-use crate::ui::page::chat::started::show_started;
+use crate::ui::page::chat::started::{Sent, sent_here, show_started};
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::{SENDING, SendingTurn};
-use crate::ui::state::ChatState;
+use crate::ui::state::{ChatState, Stand};
 use crate::ui::transcript::{ModelChoice, Refusals, Transcript, Verbs};
 use crate::ui::tree::panel::stand_beside_tree;
 use crate::ui::words;
@@ -202,38 +202,41 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     // The branch has another end with each message; what shows its model is not drawn again for that.
     let lock = Memo::new(move |_| branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = title_of(&chat);
-    let on_started = Callback::new(move |(started, is_new_path): (Started, bool)| {
-        began_here();
-        beside.clear();
-        branch.set(Some(started.branch.clone()));
-        branch_from.set(started.branch_from.clone());
-        let leaf = started.assistant_turn.turn.id;
-        show_started(state, started);
-        if is_new_path {
-            put_address.run(leaf);
+    let on_started = Callback::new(move |(started, stand, is_new_path): (Started, Option<Stand>, bool)| {
+        let (on, from, leaf) = (started.branch.clone(), started.branch_from.clone(), started.assistant_turn.turn.id);
+        if show_started(state, started, stand) {
+            began_here();
+            beside.clear();
+            branch.set(Some(on));
+            branch_from.set(from);
+            if is_new_path {
+                put_address.run(leaf);
+            }
         }
     });
-    let on_version = Callback::new(move |started: Started| on_started.run((started, true)));
+    let on_version =
+        Callback::new(move |(started, stand): (Started, Option<Stand>)| on_started.run((started, stand, true)));
     let verbs = Verbs::new(page.form_request_id.clone(), models, on_version);
     provide_context(verbs);
     let on_retry = Callback::new(move |turn: TurnId| {
         verbs.retry(turn, None);
     });
-    let sending = RwSignal::new(None::<String>);
+    let sending = RwSignal::new(Sent::None);
     let stop_asked = RwSignal::new(false);
     let on_stop = Callback::new(move |_: TurnId| stop_asked.set(true));
     let listeners = Listeners {
         // Where its turn will stand, and at once (ux.md 14, S6): below a long chat it would be behind the composer.
         on_sending: Callback::new(move |text| {
-            sending.set(Some(text));
+            sending.set(Some((text, state.stand())));
             scroll::to_sent(SENDING);
         }),
         on_failed: Callback::new(move |()| sending.set(None)),
         on_started: Callback::new(move |started: Started| {
             // Elsewhere the address may name a turn that is not on the path any more.
             let is_new_path = beside.is_cut();
-            on_started.run((started, is_new_path));
+            let stand = sending.get_untracked().map(|(_, stand)| stand);
             sending.set(None);
+            on_started.run((started, stand, is_new_path));
         }),
         on_stopped: Callback::new(move |view: TurnView| state.refresh(view)),
     };
@@ -258,7 +261,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
         <Transcript state on_stop on_retry at is_new_visit/>
-        <SendingTurn text=sending/>
+        <SendingTurn text=sent_here(state, sending)/>
         {page.deleted.map(|(id, turns)| view! { <DeletedNotice id turns/> })}
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         <Composer
@@ -289,10 +292,4 @@ fn model_gone(page: &ChatPage) -> Option<Lock> {
         Notice::ModelUnavailable { lock } => Some(lock.clone()),
         Notice::NothingConfigured { .. } | Notice::FoundLocally { .. } => None,
     })
-}
-
-/// Where the newest turn is, when it is not on this page: there the link before the list of chats leads to it.
-fn latest(state: ChatState, chat: ChatId) -> Option<String> {
-    let leaf = state.leaf().filter(|_| state.has_more(Side::Newer))?;
-    Some(format!("/c/{chat}?at={}#latest", leaf.id()))
 }

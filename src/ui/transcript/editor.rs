@@ -115,7 +115,7 @@ impl Editing {
     fn stop_waiting(self) {
         if self.waits.get_untracked() {
             self.waits.set(false);
-            self.announcer.say(of_files::not_sent());
+            self.announcer.say(of_files::files_not_sent());
         }
     }
 

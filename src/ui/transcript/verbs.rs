@@ -19,6 +19,7 @@ use crate::domain::{Lock, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::composer::attaching::Attaching;
 use crate::ui::kit::Toasts;
+use crate::ui::state::{ChatState, Stand};
 use crate::ui::words::told::problem;
 
 /// How long the words of an edit that was left are kept, and under which names.
@@ -55,15 +56,21 @@ pub struct Verbs {
     pub attaching: StoredValue<Option<Attaching>>,
     /// The name of the requests of this page's forms.
     pub form_request_id: StoredValue<String>,
-    on_started: Callback<Started>,
+    on_started: Callback<(Started, Option<Stand>)>,
+    /// The path that is on screen when something is asked.
+    path: Option<ChatState>,
     refusals: Refusals,
     announcer: Announcer,
     toasts: Toasts,
 }
 
 impl Verbs {
-    /// `on_started` shows what an edit or another try has stored.
-    pub fn new(form_request_id: String, models: RwSignal<Vec<Model>>, on_started: Callback<Started>) -> Self {
+    /// `on_started` shows what an edit or another try has stored, to whoever still stands where they asked for it.
+    pub fn new(
+        form_request_id: String,
+        models: RwSignal<Vec<Model>>,
+        on_started: Callback<(Started, Option<Stand>)>,
+    ) -> Self {
         Self {
             models,
             editing: RwSignal::new(None),
@@ -71,6 +78,7 @@ impl Verbs {
             attaching: StoredValue::new(None),
             form_request_id: StoredValue::new(form_request_id),
             on_started,
+            path: use_context(),
             refusals: use_context().unwrap_or_else(Refusals::here),
             announcer: expect_context(),
             toasts: expect_context(),
@@ -89,10 +97,11 @@ impl Verbs {
 
     fn start(self, (turn, is_retry): (TurnId, bool), call: impl Future<Output = Result<Started, ApiError>> + 'static) {
         self.refusals.forget();
+        let stand = self.path.map(ChatState::stand);
         spawn_local(async move {
             match call.await {
                 // Who asked may have gone to another chat meanwhile: the reply is written all the same.
-                Ok(started) => drop(self.on_started.try_run(started)),
+                Ok(started) => drop(self.on_started.try_run((started, stand))),
                 Err(error) if is_retry => self.refusals.say_of_retry(turn, error),
                 Err(error) => self.refusals.say(turn, error),
             }
@@ -103,6 +112,7 @@ impl Verbs {
     /// in the box.
     pub async fn edit(self, turn: TurnId, words: Reworded, request: String) -> Option<String> {
         let Reworded { text, attachments } = words.clone();
+        let stand = self.path.map(ChatState::stand);
         let started = match edit_turn(turn, text, attachments, request).await {
             Ok(started) => started,
             Err(error) => {
@@ -124,7 +134,7 @@ impl Verbs {
             false => started.assistant_turn.turn.id,
         };
         // Who edits something else by now stays there, and who went to another chat is there.
-        if self.on_started.try_run(started).is_some() && self.editing.get_untracked().is_none() {
+        if self.on_started.try_run((started, stand)).is_some() && self.editing.get_untracked().is_none() {
             request_animation_frame(move || focus::quietly_on(&format!("#{}", heading_id(new))));
         }
         None

@@ -22,7 +22,7 @@ words! {
     try_again: "Try again", "重试";
     remove_attachment: "Remove", "移除";
     file_failed: "A file could not be attached. Try it again or remove it, then send.", "有文件未能添加，请重试或将其移除，然后再发送。";
-    not_sent: "Not sent. Your files are still being uploaded.", "未发送，你的文件仍在上传。";
+    files_not_sent: "Not sent. Your files are still being uploaded.", "未发送，你的文件仍在上传。";
     goes_out: "Your message goes out when the files are there.", "文件上传完后会发送你的消息。";
     attach_as_document: "Attach as document", "作为文档添加";
     keep_as_text: "Keep as text", "保留为文字";

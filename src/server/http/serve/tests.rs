@@ -88,11 +88,11 @@ async fn what_was_asked_for_is_done_where_whoever_asked_has_gone_and_reading_is_
     let work = {
         let open = open.clone();
         move |method: http::Method| {
-            let (open, mut ends) = (open.clone(), Ends(told.clone(), format!("{method} dropped")));
+            let (open, ends) = (open.clone(), Ends(told.clone(), format!("{method} dropped")));
             async move {
                 ends.say(format!("{method} begins"));
                 open.cancelled().await;
-                ends.1 = format!("{method} done");
+                ends.as_it_should(format!("{method} done"));
             }
         }
     };
@@ -116,6 +116,10 @@ async fn what_was_asked_for_is_done_where_whoever_asked_has_gone_and_reading_is_
 struct Ends(tokio::sync::mpsc::UnboundedSender<String>, String);
 
 impl Ends {
+    fn as_it_should(mut self, how: String) {
+        self.1 = how;
+    }
+
     fn say(&self, what: String) {
         let _ = self.0.send(what);
     }

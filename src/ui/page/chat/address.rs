@@ -1,6 +1,8 @@
 //! What the address asks to see of a chat, and how the screen follows it: to another version, to a turn chosen in the
 //! tree, to a reply to go on from, and Back.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
@@ -8,10 +10,11 @@ use leptos_router::hooks::{use_location, use_navigate, use_query_map};
 
 use super::beside::Beside;
 use crate::api::chats::load_chat;
+use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, Side};
 use crate::browser::local_store::{self, CAME_FROM};
-use crate::browser::{focus, history};
-use crate::domain::{ChatId, TurnId};
+use crate::browser::{clock, focus, history};
+use crate::domain::{ChatId, TurnId, limits};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::chat_path;
 use crate::ui::erased::{effect, on_change};
@@ -62,6 +65,12 @@ pub fn left_here(chat: ChatId) -> Option<TurnId> {
     history::kept(&chat_path(chat))?.parse().ok()
 }
 
+/// Where the newest turn is, when it is not on this page: there the link before the list of chats leads to it.
+pub fn latest(state: ChatState, chat: ChatId) -> Option<String> {
+    let leaf = state.leaf().filter(|_| state.has_more(Side::Newer))?;
+    Some(format!("/c/{chat}?at={}#latest", leaf.id()))
+}
+
 /// Shows the path that the address asks for when it changes while the chat is open. What is returned puts the address of
 /// a path that is on screen already in the place of this one.
 pub fn follow_address(
@@ -95,32 +104,43 @@ pub fn follow_address(
     let is_here = move || path.get_untracked() == chat_path(chat);
     let show = move |_, now: Asked| {
         if !is_here() || shown.get_value() == now {
-            return;
+            return state.give_up_path();
         }
         refusals.forget();
+        let was_in_text = focus::is_in_text();
         let arrive = move || {
             shown.set_value(now);
             keep();
             state.arrived(now.at);
             if let Some(at) = now.at {
-                reveal(state, at);
+                reveal(state, at, !was_in_text && focus::is_in_text());
             }
         };
         if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !beside.is_cut() {
+            state.give_up_path();
             return arrive();
         }
         let at = now.at.or_else(|| left_here(chat));
+        let number = state.ask_path();
         spawn_local(async move {
-            let page = load_chat(Some(chat), at, now.from, None).await;
+            let page = clock::within(limits::SEND_TIME, load_chat(Some(chat), at, now.from, None)).await;
             // Somebody may have moved on meanwhile.
-            if asked.try_get_untracked() != Some(now) || !is_here() {
+            if !state.is_asked(number) {
                 return;
             }
+            if asked.try_get_untracked() != Some(now) || !is_here() {
+                return state.path_came(number, false);
+            }
+            let page = page.unwrap_or_else(|| Err(ApiError::unreached()));
             match page {
                 Ok(page) => {
+                    // What is there in its place is not what was asked for.
+                    let is_it = !page.is_turn_gone;
                     state.show(page.clone());
                     take(page);
                     arrive();
+                    // After the page has followed it: what its branch is answered by is what goes out.
+                    set_timeout(move || state.path_came(number, is_it), Duration::ZERO);
                     if now.from.is_some() {
                         request_animation_frame(|| focus::quietly_on("#message"));
                     }
@@ -128,6 +148,7 @@ pub fn follow_address(
                 Err(error) => {
                     // The address is that of what is on screen: the same way can be tried again.
                     state.arrived(None);
+                    state.path_came(number, false);
                     // Said at the version that it would have taken the place of.
                     let is_pressed = |turn: &TurnState| {
                         turn.with_untracked(|view| now.at.is_some_and(|at| view.siblings.contains(&at)))

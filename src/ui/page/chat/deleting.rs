@@ -57,7 +57,10 @@ pub fn provide_deleting(state: ChatState, chat: ChatId, changes: RwSignal<u64>) 
         };
         if has_left {
             let last = if let Deed::Turn(turn) = deed { state.cut(turn) } else { None };
-            go.run(leaf);
+            // Who has asked for another path since is on the way there.
+            if !state.is_on_its_way() {
+                go.run(leaf);
+            }
             if !was_hidden {
                 settle(last);
             }

@@ -4,14 +4,28 @@ use leptos::prelude::*;
 
 use crate::api::view::{Side, Started};
 use crate::browser::{focus, media};
-use crate::ui::state::ChatState;
+use crate::ui::state::{ChatState, Stand};
 use crate::ui::transcript::more::trim;
 use crate::ui::transcript::show_sent;
 
-/// Shows a reply that began here, with its message under the header.
-pub fn show_started(state: ChatState, started: Started) {
+/// A message that is on its way, and where its reader stood.
+pub type Sent = Option<(String, Stand)>;
+
+/// What is being sent, as long as the reader stands where they sent it.
+pub fn sent_here(state: ChatState, sent: RwSignal<Sent>) -> Memo<Option<String>> {
+    Memo::new(move |_| {
+        let _ = state.leaf();
+        sent.get().filter(|(_, stand)| state.is_still_at(*stand)).map(|(text, _)| text)
+    })
+}
+
+/// Shows a reply that began here, with its message under the header. False, and nothing, where its reader is on another
+/// path by now, or on the way to one: there the next look at the chat tells of it.
+pub fn show_started(state: ChatState, started: Started, stand: Option<Stand>) -> bool {
     let user_turn = started.user_turn.turn.id;
-    state.put(started.user_turn);
+    if stand.is_some_and(|stand| !state.is_still_at(stand)) || !state.put(started.user_turn) {
+        return false;
+    }
     let is_running = !started.assistant_turn.turn.status.is_terminal();
     state.put(started.assistant_turn);
     trim(state, Side::Older);
@@ -26,4 +40,5 @@ pub fn show_started(state: ChatState, started: Started) {
             }
         });
     }
+    true
 }
