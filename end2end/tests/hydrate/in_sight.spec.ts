@@ -55,6 +55,8 @@ test("how the connection is, is seen wherever the reader is, and moves nothing",
   const bar = page.locator(".banner.warn");
   for (const size of [DESK, PHONE]) {
     await page.setViewportSize(size);
+    // The page follows its end into the new size: who scrolls in the very frame of that is taken along.
+    await settled(page);
     for (const top of [0, 600, 1_000_000]) {
       await scrollTo(page, top);
       const before = await seen(page);

@@ -198,7 +198,7 @@ fn scrolled() {
 fn resized() {
     let Some(now) = metrics() else { return };
     room::keep();
-    with(|watch| if watch.holds == 0 { watch.reader.resized(now) } else { watch.reader.arrived(now) });
+    with(|watch| watch.reader.resized(now));
     ease();
     report();
 }

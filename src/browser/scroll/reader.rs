@@ -101,15 +101,10 @@ impl Reader {
     }
 
     /// The page changed its height, or its window did. Where it became shorter than its own place it is pulled up, and
-    /// the browser tells of that as of any scrolling, but later: the place is known by then. So does it of a reader who
-    /// scrolls in the frame in which the size changes, and who must not be taken back before that.
+    /// the browser tells of that as of any scrolling, but later: the place is known by then.
     pub fn resized(&mut self, now: Metrics) {
-        if now.top < self.top {
-            if now.rest() <= ROUNDING || self.was_pulled(now) {
-                self.top = now.top;
-            } else {
-                self.scrolled(now);
-            }
+        if now.top < self.top && (now.rest() <= ROUNDING || self.was_pulled(now)) {
+            self.top = now.top;
         }
         self.height = now.height;
         self.judge_distance(now);
@@ -175,17 +170,6 @@ mod tests {
         let away = Metrics { top: 1_900.0, ..shorter };
         reader.resized(away);
         reader.scrolled(away);
-        assert!(!reader.is_following());
-    }
-
-    #[test]
-    fn who_scrolls_while_the_window_changes_its_size_is_not_taken_back() {
-        let mut reader = Reader::new(at(2_200.0));
-        let narrow = Metrics { top: 0.0, height: 3_400.0, view: 700.0 };
-        // The browser tells of the size first, and of the place in the same frame.
-        reader.resized(narrow);
-        assert_eq!(reader.next(narrow, false), None);
-        reader.scrolled(narrow);
         assert!(!reader.is_following());
     }
 

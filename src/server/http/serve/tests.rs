@@ -92,7 +92,7 @@ async fn what_was_asked_for_is_done_where_whoever_asked_has_gone_and_reading_is_
             async move {
                 ends.say(format!("{method} begins"));
                 open.cancelled().await;
-                ends.as_it_should(format!("{method} done"));
+                ends.well(format!("{method} done"));
             }
         }
     };
@@ -116,7 +116,7 @@ async fn what_was_asked_for_is_done_where_whoever_asked_has_gone_and_reading_is_
 struct Ends(tokio::sync::mpsc::UnboundedSender<String>, String);
 
 impl Ends {
-    fn as_it_should(mut self, how: String) {
+    fn well(mut self, how: String) {
         self.1 = how;
     }
 
