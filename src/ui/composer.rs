@@ -48,6 +48,7 @@ use crate::ui::connection::Connection;
 use crate::ui::erased::{effect, live, on_change, view};
 use crate::ui::kit::Icon;
 use crate::ui::picture::PictureDialog;
+use crate::ui::state::Asks;
 use crate::ui::words;
 use crate::ui::words::keys::stop_first;
 use crate::ui::words::told::problem;
@@ -130,6 +131,10 @@ pub fn Composer(
     /// How many tools the model is offered, where that is known.
     #[prop(optional_no_strip)]
     tools_on: Option<usize>,
+    /// What the way to other paths is asked by, and what is set when one has ended.
+    #[prop(optional)]
+    way: Option<Callback<Asks, bool>>,
+    #[prop(optional)] way_ended: RwSignal<bool>,
     /// Stands over the box.
     #[prop(optional_no_strip)]
     above: Option<AnyView>,
@@ -165,8 +170,7 @@ pub fn Composer(
         pasting: Pasting::nothing(),
         mention: Mention::closed(),
         waits: RwSignal::new(false),
-        waits_at: StoredValue::new(None),
-        path: use_context(),
+        way,
         withdrawn: StoredValue::default(),
         context_used,
         is_long: RwSignal::new(is_long(&text)),
@@ -194,9 +198,12 @@ pub fn Composer(
     // Another branch is shown, or the message that was to begin one has begun it.
     on_change(move || lock.get(), move |_, _| state.choice.set(None));
     give_up_waiting(state);
-    if let Some(path) = state.path {
-        path.on_way_end(Callback::new(move |()| state.go_on()));
-    }
+    effect(move || {
+        if way_ended.get() {
+            way_ended.set(false);
+            state.go_on();
+        }
+    });
     on_change(move || state.attaching.queue.with(Queue::is_pending), move |_, _| state.go_on());
     // What was said of a running reply is over with it.
     on_change(

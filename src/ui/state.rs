@@ -25,7 +25,7 @@ mod window;
 
 pub use run::Growing;
 pub use turn::{Heard, TurnState};
-pub use way::Stand;
+pub use way::{Asks, Stand, Way};
 pub use window::Loading;
 
 /// Under which names a tab keeps what was opened and closed by hand, for how long, and what it says of what is open.
@@ -57,7 +57,6 @@ pub struct ChatState {
     hidden: StoredValue<Vec<hiding::Hidden>>,
     /// Rises whenever other turns are on screen, or are asked for: an answer to an older question comes too late.
     moves: StoredValue<u64>,
-    way: way::Way,
     /// Asks the page to load a turn anew and to [`put`](Self::put) it.
     reload: Callback<TurnId>,
     connection: Option<Connection>,
@@ -80,7 +79,6 @@ impl ChatState {
             on_arrival: StoredValue::new(None),
             hidden: StoredValue::new(Vec::new()),
             moves: StoredValue::new(0),
-            way: way::Way::new(),
             reload,
             connection: use_context(),
             announcer: use_context(),

@@ -12,13 +12,13 @@ use crate::api::view::{DraftView, SendMessage};
 use crate::browser::{clock, focus, request_id, textarea};
 use crate::domain::limits;
 use crate::ui::composer::state::{ComposerState, Phase};
-use crate::ui::state::Stand;
+use crate::ui::state::Asks;
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
 
 impl ComposerState {
     pub(super) fn post(self) {
-        let (message, stand) = (self.message(), self.stand());
+        let message = self.message();
         let sent = self.draft.current();
         let withdrawn = Arc::new(AtomicBool::new(false));
         self.withdrawn.set_value(withdrawn.clone());
@@ -29,16 +29,11 @@ impl ComposerState {
         self.listeners.on_sending.run(of_files::sending(&sent.text, &names));
         self.empty_box();
         focus::on("#message");
-        self.draft.when_saved(move || spawn_local(self.deliver((message, stand), sent, withdrawn)));
+        self.draft.when_saved(move || spawn_local(self.deliver(message, sent, withdrawn)));
     }
 
     /// Sends the message and does what follows from the answer. The page may be gone by then.
-    async fn deliver(
-        self,
-        (message, stand): (SendMessage, Option<Stand>),
-        sent: DraftView,
-        withdrawn: Arc<AtomicBool>,
-    ) {
+    async fn deliver(self, message: SendMessage, sent: DraftView, withdrawn: Arc<AtomicBool>) {
         let answer = clock::within(limits::SEND_TIME, send_message(message.clone())).await;
         let is_late = answer.is_none();
         let answer = answer.unwrap_or_else(|| Err(ApiError::unreached()));
@@ -66,7 +61,7 @@ impl ComposerState {
                 if matches!(error, ApiError::Conflict { .. }) {
                     self.request_id.set_value(request_id::mint());
                 } else {
-                    self.failed.set_value(Some((message, stand)));
+                    self.failed.set_value(Some(message));
                 }
                 self.draft.release();
                 self.give_back(sent);
@@ -95,7 +90,7 @@ impl ComposerState {
             client_request_id: self.request_id.get_value(),
             keeps_draft: false,
         };
-        if let Some((failed, stand)) = self.failed.get_value() {
+        if let Some(failed) = self.failed.get_value() {
             // What came to the chat meanwhile may be this very message, whose answer was lost: it follows what it
             // followed then.
             let again = SendMessage {
@@ -103,7 +98,7 @@ impl ComposerState {
                 prev_turn_id: failed.prev_turn_id,
                 ..message.clone()
             };
-            if again == failed && self.is_still_at(stand) {
+            if again == failed && self.asks_way(Asks::IsWhereItFailed) != Some(false) {
                 return failed;
             }
             message.client_request_id = request_id::mint();

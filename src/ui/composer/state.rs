@@ -19,7 +19,7 @@ use crate::ui::composer::keys::Memory;
 use crate::ui::composer::mention::Mention;
 use crate::ui::composer::pasting::Pasting;
 use crate::ui::composer::queue::Queue;
-use crate::ui::state::{ChatState, Stand};
+use crate::ui::state::Asks;
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
 use crate::ui::words::keys::stop_first;
@@ -62,10 +62,8 @@ pub struct ComposerState {
     pub mention: Mention,
     /// Whether the message goes out by itself when its files are there, and the path that it is to follow.
     pub waits: RwSignal<bool>,
-    /// Where its writer stood when it began to wait.
-    pub waits_at: StoredValue<Option<Stand>>,
-    /// The path that is on screen; a new chat has none.
-    pub path: Option<ChatState>,
+    /// The way to other paths, asked; a new chat has none.
+    pub way: Option<Callback<Asks, bool>>,
     /// Set when the reply to the message on its way is to be stopped; outlives the page.
     pub withdrawn: StoredValue<Arc<AtomicBool>>,
     /// Tokens of context that the newest reply on this path filled.
@@ -92,8 +90,8 @@ pub struct ComposerState {
     pub memory: StoredValue<Memory>,
     /// The name of the next request.
     pub request_id: StoredValue<String>,
-    /// The last message that failed to go out, and from where: the same again is the same request.
-    pub failed: StoredValue<Option<(SendMessage, Option<Stand>)>>,
+    /// The last message that failed to go out: the same again is the same request.
+    pub failed: StoredValue<Option<SendMessage>>,
     pub listeners: Listeners,
     pub announcer: Announcer,
     pub chats: Option<Chats>,
@@ -198,24 +196,19 @@ impl ComposerState {
     }
 
     fn wait(self, what: &'static str) {
-        self.waits_at.set_value(self.stand());
+        self.asks_way(Asks::Wait);
         self.waits.set(true);
         self.announcer.say(what);
     }
 
     /// Whether the path that was asked for is not on screen yet.
     fn is_ahead(self) -> bool {
-        self.path.is_some_and(ChatState::is_on_its_way)
+        self.asks_way(Asks::IsOpen) == Some(true)
     }
 
-    /// Where the writer stands.
-    pub(super) fn stand(self) -> Option<Stand> {
-        self.path.map(ChatState::stand)
-    }
-
-    /// Whether the writer still stands there.
-    pub(super) fn is_still_at(self, stand: Option<Stand>) -> bool {
-        self.path.zip(stand).is_none_or(|(path, stand)| path.is_still_at(stand))
+    /// Nothing where there is no other path.
+    pub(super) fn asks_way(self, asks: Asks) -> Option<bool> {
+        self.way?.try_run(asks)
     }
 
     /// Whoever goes on writing does not want it to go out by itself. False when nothing waited.
@@ -235,7 +228,7 @@ impl ComposerState {
         if !self.waits.get_untracked() {
             return;
         }
-        if !self.is_still_at(self.waits_at.get_value()) {
+        if self.asks_way(Asks::MayGoOn) == Some(false) {
             self.stop_waiting();
             return;
         }

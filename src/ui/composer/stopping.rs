@@ -9,6 +9,7 @@ use crate::api::error::ApiError;
 use crate::api::turns::stop_reply;
 use crate::api::view::TurnView;
 use crate::ui::composer::state::{ComposerState, Phase};
+use crate::ui::state::Asks;
 use crate::ui::words;
 
 impl ComposerState {
@@ -22,12 +23,15 @@ impl ComposerState {
             return self.refuse(words::write_first());
         }
         self.phase.set(Phase::Stopping);
-        let stand = self.stand();
+        self.asks_way(Asks::Wait);
         spawn_local(async move {
             if !self.ended(stop_reply(turn).await) {
                 return;
             }
-            if self.is_still_at(stand) { self.send() } else { self.announcer.say(words::not_sent()) }
+            match self.asks_way(Asks::MayGoOn) {
+                Some(false) => self.announcer.say(words::not_sent()),
+                _ => self.send(),
+            }
         });
     }
 

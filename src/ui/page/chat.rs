@@ -38,10 +38,10 @@ use crate::ui::page::chat::deleting::{DeletedNotice, provide_deleting};
 use crate::ui::page::chat::find::FindBar;
 use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::chat::listed::{refresh_list, title_of, watch_end};
-use crate::ui::page::chat::started::{Sent, sent_here, show_started};
+use crate::ui::page::chat::started::{Sent, sent_here, show_started, take_back};
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::{SENDING, SendingTurn};
-use crate::ui::state::{ChatState, Stand};
+use crate::ui::state::{ChatState, Stand, Way};
 use crate::ui::transcript::{ModelChoice, Refusals, Transcript, Verbs};
 use crate::ui::tree::panel::stand_beside_tree;
 use crate::ui::words;
@@ -164,10 +164,13 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     slot.set_value(Some(state));
     // For the menu behind `@`, which offers turns of the path.
     provide_context(state);
+    let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
+    let way = Way::new(leaf);
+    provide_context(way);
     let changes = RwSignal::new(0);
     let refusals = Refusals::here();
     provide_context(refusals);
-    let deleting = provide_deleting(state, chat_id, changes);
+    let deleting = provide_deleting((state, way), chat_id, changes);
     let branch = RwSignal::new(page.branch.clone());
     let branch_from = RwSignal::new(page.branch_from.clone());
     let beside = Beside::new(&page);
@@ -188,7 +191,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         }
     };
     let (at, is_new_visit) = (asked_in_address().get_untracked().at, left_here(chat_id).is_none());
-    let put_address = follow_address(state, beside, take, chat_id, refusals);
+    let put_address = follow_address((state, way), beside, take, chat_id, refusals);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
     let began_here = elsewhere::watch(state, beside, (&page, rev), chat_id, draft_elsewhere, leaves, move |page| {
         take(page);
@@ -197,14 +200,13 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let finding = RwSignal::new(false);
 
     let running = Signal::derive(move || state.running());
-    let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
     stand_beside_tree(chat_id, changes, deleting, branch, leaf, running, leaves);
     // The branch has another end with each message; what shows its model is not drawn again for that.
     let lock = Memo::new(move |_| branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = title_of(&chat);
     let on_started = Callback::new(move |(started, stand, is_new_path): (Started, Option<Stand>, bool)| {
         let (on, from, leaf) = (started.branch.clone(), started.branch_from.clone(), started.assistant_turn.turn.id);
-        if show_started(state, started, stand) {
+        if show_started((state, way), started, stand) {
             began_here();
             beside.clear();
             branch.set(Some(on));
@@ -227,10 +229,10 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let listeners = Listeners {
         // Where its turn will stand, and at once (ux.md 14, S6): below a long chat it would be behind the composer.
         on_sending: Callback::new(move |text| {
-            sending.set(Some((text, state.stand())));
+            sending.set(Some((text, way.stand())));
             scroll::to_sent(SENDING);
         }),
-        on_failed: Callback::new(move |()| sending.set(None)),
+        on_failed: Callback::new(move |()| take_back(way, sending)),
         on_started: Callback::new(move |started: Started| {
             // Elsewhere the address may name a turn that is not on the path any more.
             let is_new_path = beside.is_cut();
@@ -261,7 +263,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
         <Transcript state on_stop on_retry at is_new_visit/>
-        <SendingTurn text=sent_here(state, sending)/>
+        <SendingTurn text=sent_here((state, way), sending)/>
         {page.deleted.map(|(id, turns)| view! { <DeletedNotice id turns/> })}
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         <Composer
@@ -278,6 +280,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             context_used=Memo::new(move |_| state.context_used())
             gone
             tools_on=page.tools_on
+            way=Callback::new(move |asks| way.answer(asks))
+            way_ended=way.has_ended
             above=Some(view! { <BesideBars beside chat=chat_id leaf/> })
         />
         <ModelChoice verbs models/>

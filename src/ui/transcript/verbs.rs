@@ -19,7 +19,7 @@ use crate::domain::{Lock, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::composer::attaching::Attaching;
 use crate::ui::kit::Toasts;
-use crate::ui::state::{ChatState, Stand};
+use crate::ui::state::{Stand, Way};
 use crate::ui::words::told::problem;
 
 /// How long the words of an edit that was left are kept, and under which names.
@@ -57,8 +57,8 @@ pub struct Verbs {
     /// The name of the requests of this page's forms.
     pub form_request_id: StoredValue<String>,
     on_started: Callback<(Started, Option<Stand>)>,
-    /// The path that is on screen when something is asked.
-    path: Option<ChatState>,
+    /// The way to other paths, for where somebody stands who asks.
+    way: Option<Way>,
     refusals: Refusals,
     announcer: Announcer,
     toasts: Toasts,
@@ -78,7 +78,7 @@ impl Verbs {
             attaching: StoredValue::new(None),
             form_request_id: StoredValue::new(form_request_id),
             on_started,
-            path: use_context(),
+            way: use_context(),
             refusals: use_context().unwrap_or_else(Refusals::here),
             announcer: expect_context(),
             toasts: expect_context(),
@@ -97,7 +97,7 @@ impl Verbs {
 
     fn start(self, (turn, is_retry): (TurnId, bool), call: impl Future<Output = Result<Started, ApiError>> + 'static) {
         self.refusals.forget();
-        let stand = self.path.map(ChatState::stand);
+        let stand = self.way.map(Way::stand);
         spawn_local(async move {
             match call.await {
                 // Who asked may have gone to another chat meanwhile: the reply is written all the same.
@@ -112,7 +112,7 @@ impl Verbs {
     /// in the box.
     pub async fn edit(self, turn: TurnId, words: Reworded, request: String) -> Option<String> {
         let Reworded { text, attachments } = words.clone();
-        let stand = self.path.map(ChatState::stand);
+        let stand = self.way.map(Way::stand);
         let started = match edit_turn(turn, text, attachments, request).await {
             Ok(started) => started,
             Err(error) => {

@@ -19,7 +19,7 @@ use crate::ui::announce::Announcer;
 use crate::ui::chats::chat_path;
 use crate::ui::erased::{effect, on_change};
 use crate::ui::kit::Toasts;
-use crate::ui::state::{ChatState, TurnState};
+use crate::ui::state::{ChatState, TurnState, Way};
 use crate::ui::transcript::{Refusals, reveal};
 use crate::ui::words::told::problem;
 
@@ -74,7 +74,7 @@ pub fn latest(state: ChatState, chat: ChatId) -> Option<String> {
 /// Shows the path that the address asks for when it changes while the chat is open. What is returned puts the address of
 /// a path that is on screen already in the place of this one.
 pub fn follow_address(
-    state: ChatState,
+    (state, way): (ChatState, Way),
     beside: Beside,
     take: impl Fn(ChatPage) + Copy + 'static,
     chat: ChatId,
@@ -104,7 +104,7 @@ pub fn follow_address(
     let is_here = move || path.get_untracked() == chat_path(chat);
     let show = move |_, now: Asked| {
         if !is_here() || shown.get_value() == now {
-            return state.give_up_path();
+            return way.give_up();
         }
         refusals.forget();
         let was_in_text = focus::is_in_text();
@@ -117,19 +117,19 @@ pub fn follow_address(
             }
         };
         if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !beside.is_cut() {
-            state.give_up_path();
+            way.give_up();
             return arrive();
         }
         let at = now.at.or_else(|| left_here(chat));
-        let number = state.ask_path();
+        let number = way.ask();
         spawn_local(async move {
             let page = clock::within(limits::SEND_TIME, load_chat(Some(chat), at, now.from, None)).await;
             // Somebody may have moved on meanwhile.
-            if !state.is_asked(number) {
+            if !way.is_asked(number) {
                 return;
             }
             if asked.try_get_untracked() != Some(now) || !is_here() {
-                return state.path_came(number, false);
+                return way.came(number, false);
             }
             let page = page.unwrap_or_else(|| Err(ApiError::unreached()));
             match page {
@@ -140,7 +140,7 @@ pub fn follow_address(
                     take(page);
                     arrive();
                     // After the page has followed it: what its branch is answered by is what goes out.
-                    set_timeout(move || state.path_came(number, is_it), Duration::ZERO);
+                    set_timeout(move || way.came(number, is_it), Duration::ZERO);
                     if now.from.is_some() {
                         request_animation_frame(|| focus::quietly_on("#message"));
                     }
@@ -148,7 +148,7 @@ pub fn follow_address(
                 Err(error) => {
                     // The address is that of what is on screen: the same way can be tried again.
                     state.arrived(None);
-                    state.path_came(number, false);
+                    way.came(number, false);
                     // Said at the version that it would have taken the place of.
                     let is_pressed = |turn: &TurnState| {
                         turn.with_untracked(|view| now.at.is_some_and(|at| view.siblings.contains(&at)))

@@ -9,12 +9,12 @@ use crate::domain::{ChatId, DeletionId, TurnId};
 use crate::ui::chats::chat_path;
 use crate::ui::deleting::{Deed, Deleting, Screen};
 use crate::ui::erased::view;
-use crate::ui::state::ChatState;
+use crate::ui::state::{ChatState, Way};
 use crate::ui::transcript::focus_on_turn;
 use crate::ui::words;
 
 /// Puts into the context what deletes a part of this chat, and gives it. `changes` rises when the tree is another one.
-pub fn provide_deleting(state: ChatState, chat: ChatId, changes: RwSignal<u64>) -> Deleting {
+pub fn provide_deleting((state, way): (ChatState, Way), chat: ChatId, changes: RwSignal<u64>) -> Deleting {
     let navigate = use_navigate();
     let go = Callback::new(move |leaf: Option<TurnId>| {
         let address = leaf.map_or_else(|| chat_path(chat), |leaf| format!("{}?at={leaf}", chat_path(chat)));
@@ -58,7 +58,7 @@ pub fn provide_deleting(state: ChatState, chat: ChatId, changes: RwSignal<u64>) 
         if has_left {
             let last = if let Deed::Turn(turn) = deed { state.cut(turn) } else { None };
             // Who has asked for another path since is on the way there.
-            if !state.is_on_its_way() {
+            if !way.is_open() {
                 go.run(leaf);
             }
             if !was_hidden {

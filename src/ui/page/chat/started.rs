@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::view::{Side, Started};
 use crate::browser::{focus, media};
-use crate::ui::state::{ChatState, Stand};
+use crate::ui::state::{ChatState, Stand, Way};
 use crate::ui::transcript::more::trim;
 use crate::ui::transcript::show_sent;
 
@@ -12,18 +12,26 @@ use crate::ui::transcript::show_sent;
 pub type Sent = Option<(String, Stand)>;
 
 /// What is being sent, as long as the reader stands where they sent it.
-pub fn sent_here(state: ChatState, sent: RwSignal<Sent>) -> Memo<Option<String>> {
+pub fn sent_here((state, way): (ChatState, Way), sent: RwSignal<Sent>) -> Memo<Option<String>> {
     Memo::new(move |_| {
         let _ = state.leaf();
-        sent.get().filter(|(_, stand)| state.is_still_at(*stand)).map(|(text, _)| text)
+        sent.get().filter(|(_, stand)| way.is_still_at(*stand)).map(|(text, _)| text)
     })
+}
+
+/// What was being sent did not arrive.
+pub fn take_back(way: Way, sent: RwSignal<Sent>) {
+    if let Some((_, stand)) = sent.get_untracked() {
+        way.failed(stand);
+    }
+    sent.set(None);
 }
 
 /// Shows a reply that began here, with its message under the header. False, and nothing, where its reader is on another
 /// path by now, or on the way to one: there the next look at the chat tells of it.
-pub fn show_started(state: ChatState, started: Started, stand: Option<Stand>) -> bool {
+pub fn show_started((state, way): (ChatState, Way), started: Started, stand: Option<Stand>) -> bool {
     let user_turn = started.user_turn.turn.id;
-    if stand.is_some_and(|stand| !state.is_still_at(stand)) || !state.put(started.user_turn) {
+    if stand.is_some_and(|stand| !way.is_still_at(stand)) || !state.put(started.user_turn) {
         return false;
     }
     let is_running = !started.assistant_turn.turn.status.is_terminal();
