@@ -131,10 +131,10 @@ pub fn Composer(
     /// How many tools the model is offered, where that is known.
     #[prop(optional_no_strip)]
     tools_on: Option<usize>,
-    /// What the way to other paths is asked by, and what is set when one has ended.
+    /// What the way to other paths is asked by, and what changes when one has ended.
     #[prop(optional)]
     way: Option<Callback<Asks, bool>>,
-    #[prop(optional)] way_ended: RwSignal<bool>,
+    #[prop(optional)] way_ends: RwSignal<bool>,
     /// Stands over the box.
     #[prop(optional_no_strip)]
     above: Option<AnyView>,
@@ -195,15 +195,18 @@ pub fn Composer(
             }
         },
     );
-    // Another branch is shown, or the message that was to begin one has begun it.
-    on_change(move || lock.get(), move |_, _| state.choice.set(None));
+    // Another branch is shown, or the message that was to begin one has begun it. What waits for its branch goes to the
+    // model that was chosen for it.
+    on_change(
+        move || lock.get(),
+        move |_, _| {
+            if !state.waits.get_untracked() {
+                state.choice.set(None);
+            }
+        },
+    );
     give_up_waiting(state);
-    effect(move || {
-        if way_ended.get() {
-            way_ended.set(false);
-            state.go_on();
-        }
-    });
+    on_change(move || way_ends.get(), move |_, _| state.go_on());
     on_change(move || state.attaching.queue.with(Queue::is_pending), move |_, _| state.go_on());
     // What was said of a running reply is over with it.
     on_change(

@@ -55,22 +55,28 @@ test("who writes while a version is on its way keeps the focus", async ({ page, 
   await expect(messageBox(page)).toHaveValue("E and R");
 });
 
-test("a reply that is still written on the version before does not keep a message from the other one", async ({ page, model }) => {
-  await begun(page, model, "first");
-  await version(page, "Try again").click();
-  const reply = await model.next();
-  reply.say("being written");
-  await expect(textOf(latestReply(page))).toHaveText("being written");
-  const held = await hold(page, "load_chat");
-  await version(page, "Previous version").click();
-  await held.asked;
-  await enter(page, "on the first one");
-  await expect(note(page)).toBeVisible();
-  held.release();
-  (await model.next()).answer("Here.");
-  await expect(textOf(replies(page))).toHaveText(["first", "Here."]);
-  reply.end();
-});
+for (const keys of ["Enter", "Control+Shift+Enter"]) {
+  test(`a reply that is still written on the version before does not keep a message from the other one, nor is it stopped by ${keys}`, async ({ page, model }) => {
+    await begun(page, model, "first");
+    await version(page, "Try again").click();
+    const reply = await model.next();
+    reply.say("being written");
+    await expect(textOf(latestReply(page))).toHaveText("being written");
+    const held = await hold(page, "load_chat");
+    await version(page, "Previous version").click();
+    await held.asked;
+    await messageBox(page).fill("on the first one");
+    await page.keyboard.press(keys);
+    await expect(note(page)).toBeVisible();
+    held.release();
+    (await model.next()).answer("Here.");
+    await expect(textOf(replies(page))).toHaveText(["first", "Here."]);
+    reply.answer(" to its end");
+    await replies(page).first().getByRole("button", { name: "Next version" }).click();
+    await expect(textOf(replies(page))).toHaveText(["being written to its end"]);
+    await expectStatus(latestReply(page), "complete");
+  });
+}
 
 test("a message whose version does not come, or is not waited for any more, stays in the box", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED.*load_chat/);

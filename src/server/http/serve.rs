@@ -74,7 +74,7 @@ async fn serve_with(
 }
 
 /// What was asked for is done to its end, also where whoever asked has hung up: hyper drops the work on a request with its
-/// connection, and a page that is left at once would have shown as done what never was. Reading ends with its reader.
+/// connection, and a page that is left at once would have shown as done what never was. What is only got ends with its reader.
 async fn finish(
     State((tasks, cut)): State<(TaskTracker, CancellationToken)>,
     request: Request,

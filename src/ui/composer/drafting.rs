@@ -22,6 +22,8 @@ impl ComposerState {
     pub fn draft_changed_elsewhere(self, newer: DraftView) {
         match self.draft.heard(newer) {
             Some(shown) => {
+                // What was to go out by itself is not in the box any more.
+                self.stop_waiting();
                 let problem = self.problem.get_untracked();
                 self.show(&shown.text);
                 // Nobody typed here: what is wrong with the message is wrong still.

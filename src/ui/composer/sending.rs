@@ -28,7 +28,10 @@ impl ComposerState {
         let names: Vec<&str> = sent.attachments.iter().map(|one| one.card.title.as_str()).collect();
         self.listeners.on_sending.run(of_files::sending(&sent.text, &names));
         self.empty_box();
-        focus::on("#message");
+        // Who waited for it may be writing elsewhere by now.
+        if focus::is_free() || focus::is_within("#composer") {
+            focus::on("#message");
+        }
         self.draft.when_saved(move || spawn_local(self.deliver(message, sent, withdrawn)));
     }
 
@@ -59,6 +62,8 @@ impl ComposerState {
             }
             Err(error) => {
                 if matches!(error, ApiError::Conflict { .. }) {
+                    // It was not stored, so that there is nothing to say again.
+                    self.failed.set_value(None);
                     self.request_id.set_value(request_id::mint());
                 } else {
                     self.failed.set_value(Some(message));

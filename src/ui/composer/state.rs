@@ -202,7 +202,7 @@ impl ComposerState {
     }
 
     /// Whether the path that was asked for is not on screen yet.
-    fn is_ahead(self) -> bool {
+    pub(super) fn is_ahead(self) -> bool {
         self.asks_way(Asks::IsOpen) == Some(true)
     }
 

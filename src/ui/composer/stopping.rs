@@ -18,7 +18,9 @@ impl ComposerState {
         if self.phase.get_untracked() != Phase::Idle {
             return;
         }
-        let Some(turn) = self.running.get_untracked() else { return self.send() };
+        // What runs on the path that is being left has nothing to do with the message.
+        let running = self.running.get_untracked().filter(|_| !self.is_ahead());
+        let Some(turn) = running else { return self.send() };
         if untrack(|| self.is_empty()) {
             return self.refuse(words::write_first());
         }
@@ -55,8 +57,11 @@ impl ComposerState {
 
     /// Takes the answer to a stop. False when it failed, or when the person is on another page by now.
     pub(super) fn ended(self, stopped: Result<TurnView, ApiError>) -> bool {
-        if self.phase.try_set(Phase::Idle).is_some() {
-            return false;
+        match self.phase.try_get_untracked() {
+            None => return false,
+            Some(Phase::Stopping) => self.phase.set(Phase::Idle),
+            // A message of another path is on its way by now.
+            Some(_) => {}
         }
         match stopped {
             Ok(turn) => {

@@ -165,7 +165,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     // For the menu behind `@`, which offers turns of the path.
     provide_context(state);
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
-    let way = Way::new(leaf);
+    let way = Way::new(state);
     provide_context(way);
     let changes = RwSignal::new(0);
     let refusals = Refusals::here();
@@ -281,7 +281,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             gone
             tools_on=page.tools_on
             way=Callback::new(move |asks| way.answer(asks))
-            way_ended=way.has_ended
+            way_ends=way.ends
             above=Some(view! { <BesideBars beside chat=chat_id leaf/> })
         />
         <ModelChoice verbs models/>

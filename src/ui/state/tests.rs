@@ -8,7 +8,7 @@ use crate::api::view::TurnsPage;
 use crate::domain::frame::{Frame, Signal as Aside};
 use crate::domain::{BlockState, Content, Event, Turn, TurnStatus, Usage, sample};
 
-fn view(turn: Turn) -> TurnView {
+pub(super) fn view(turn: Turn) -> TurnView {
     TurnView {
         siblings: vec![turn.id],
         versions: Vec::new(),
@@ -22,11 +22,11 @@ fn view(turn: Turn) -> TurnView {
     }
 }
 
-fn in_owner<T>(run: impl FnOnce() -> T) -> T {
+pub(super) fn in_owner<T>(run: impl FnOnce() -> T) -> T {
     Owner::new().with(run)
 }
 
-fn chat(turns: Vec<TurnView>) -> ChatState {
+pub(super) fn chat(turns: Vec<TurnView>) -> ChatState {
     ChatState::new(turns, Callback::new(|_| {}))
 }
 

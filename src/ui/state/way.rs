@@ -3,26 +3,35 @@
 
 use leptos::prelude::*;
 
+use super::ChatState;
 use crate::domain::TurnId;
 
 /// What is known of the paths that were asked for. In the context of a chat's page.
 #[derive(Clone, Copy)]
 pub struct Way {
     known: StoredValue<Known>,
-    /// The end of the path on screen.
-    leaf: Signal<Option<TurnId>>,
-    /// Set whenever a way has ended, well or not; whoever waits for it sets it back.
-    pub has_ended: RwSignal<bool>,
+    state: ChatState,
+    /// Another value whenever a way has ended, well or not.
+    pub ends: RwSignal<bool>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Known {
-    /// Rises with each path that is asked for, and with each that does not come.
+    /// The number of the newest path that was asked for; a number is never given twice.
     asked: u64,
+    /// The number of the path on screen.
+    shown: u64,
     is_open: bool,
     /// Where the writer stood of a message that waits, and of one that failed.
     waits_at: Option<Stand>,
     failed_at: Option<Stand>,
+}
+
+impl Known {
+    /// Which path is wanted.
+    fn wanted(self) -> u64 {
+        if self.is_open { self.asked } else { self.shown }
+    }
 }
 
 /// What the message box asks. It knows nothing of paths itself: it is a part of every first page, and they are not.
@@ -34,22 +43,22 @@ pub enum Asks {
     Wait,
     /// Whether the message that waits may go on: its writer has not asked for another path since.
     MayGoOn,
-    /// Whether the writer stands where the last message failed.
+    /// Whether the writer stands where the last message failed, and what it followed is still there.
     IsWhereItFailed,
 }
 
 /// Where the reader stood at some moment: at a path's end, or on the way to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stand {
-    asked: u64,
+    wanted: u64,
     /// The end of the path on screen; not where another one was on its way already.
     leaf: Option<Option<TurnId>>,
 }
 
 impl Way {
-    /// Nothing was asked for yet, on a path that ends there.
-    pub fn new(leaf: Signal<Option<TurnId>>) -> Self {
-        Self { known: StoredValue::new(Known::default()), leaf, has_ended: RwSignal::new(false) }
+    /// Nothing was asked for yet.
+    pub fn new(state: ChatState) -> Self {
+        Self { known: StoredValue::new(Known::default()), state, ends: RwSignal::new(false) }
     }
 
     /// Another path is asked for. Gives the number that its answer must name; an answer to an older question comes too
@@ -67,18 +76,30 @@ impl Way {
         known.is_open && known.asked == number
     }
 
-    /// The path that was asked for under this number is on screen, or does not come.
-    pub fn came(self, number: u64, is_shown: bool) {
+    /// The path that was asked for under this number is on screen.
+    pub fn came(self, number: u64) {
         if self.is_asked(number) {
-            self.end(is_shown);
+            self.end(number, number);
+        }
+    }
+
+    /// Another path is on screen in the place of the one that was asked for.
+    pub fn strayed(self, number: u64) {
+        if self.is_asked(number) {
+            self.end(number + 1, number + 1);
+        }
+    }
+
+    /// The path that was asked for under this number does not come.
+    pub fn failed(self, number: u64) {
+        if self.is_asked(number) {
+            self.end(number, self.known().shown);
         }
     }
 
     /// What was asked for is not wanted any more.
     pub fn give_up(self) {
-        if self.is_open() {
-            self.end(false);
-        }
+        self.failed(self.known().asked);
     }
 
     /// Whether a path that was asked for is not on screen yet.
@@ -89,24 +110,30 @@ impl Way {
     /// Where the reader stands now.
     pub fn stand(self) -> Stand {
         let known = self.known();
-        Stand { asked: known.asked, leaf: (!known.is_open).then(|| self.leaf.get_untracked()) }
+        Stand { wanted: known.wanted(), leaf: (!known.is_open).then(|| self.state.leaf_id()) }
+    }
+
+    /// Where they stand with what they do to a turn on screen, whatever is on its way.
+    pub fn stand_on_screen(self) -> Stand {
+        Stand { wanted: self.known().shown, leaf: Some(self.state.leaf_id()) }
     }
 
     /// Whether the reader still wants what they saw, or had asked for, when they stood there. Other turns of the same path
     /// are no other path.
     pub fn is_still_at(self, stand: Stand) -> bool {
         let known = self.known();
-        known.asked == stand.asked || (!known.is_open && stand.leaf == Some(self.leaf.get_untracked()))
+        known.wanted() == stand.wanted || (!known.is_open && stand.leaf == Some(self.state.leaf_id()))
     }
 
     /// A message failed that was sent from there.
-    pub fn failed(self, stand: Stand) {
+    pub fn message_failed(self, stand: Stand) {
         self.known.set_value(Known { failed_at: Some(stand), ..self.known() });
     }
 
     /// Answers the message box.
     pub fn answer(self, asks: Asks) -> bool {
         let (known, is_still) = (self.known(), |stand| self.is_still_at(stand));
+        let is_there = |stand: Stand| stand.leaf.flatten().is_none_or(|leaf| self.state.shown(leaf).is_some());
         match asks {
             Asks::IsOpen => known.is_open,
             Asks::Wait => {
@@ -114,7 +141,7 @@ impl Way {
                 true
             }
             Asks::MayGoOn => known.waits_at.is_none_or(is_still),
-            Asks::IsWhereItFailed => known.failed_at.is_none_or(is_still),
+            Asks::IsWhereItFailed => known.failed_at.is_none_or(|stand| is_still(stand) && is_there(stand)),
         }
     }
 
@@ -123,10 +150,9 @@ impl Way {
         self.known.try_get_value().unwrap_or_default()
     }
 
-    fn end(self, is_shown: bool) {
-        let known = self.known();
-        self.known.set_value(Known { is_open: false, asked: known.asked + u64::from(!is_shown), ..known });
-        self.has_ended.set(true);
+    fn end(self, asked: u64, shown: u64) {
+        self.known.set_value(Known { asked, shown, is_open: false, ..self.known() });
+        self.ends.update(|ends| *ends = !*ends);
     }
 }
 
@@ -134,25 +160,37 @@ impl Way {
 mod tests {
     use super::*;
     use crate::domain::sample::turn_id;
+    use crate::domain::{Role, TurnStatus, sample};
+    use crate::ui::state::tests::{chat, in_owner, view};
 
-    /// A way, and what puts another end on screen.
-    fn way(run: impl FnOnce(Way, WriteSignal<Option<TurnId>>)) {
-        Owner::new().with(|| {
-            let (leaf, show) = signal(Some(turn_id(2)));
-            run(Way::new(leaf.into()), show);
+    /// A state whose path has these turns.
+    fn path(turns: &[i64]) -> ChatState {
+        chat(turns.iter().map(|ord| view(sample::turn(*ord, Role::Assistant, TurnStatus::Complete))).collect())
+    }
+
+    /// A way from a path with one turn.
+    fn way(run: impl FnOnce(Way, ChatState)) {
+        in_owner(|| {
+            let state = path(&[2]);
+            run(Way::new(state), state);
         });
+    }
+
+    fn show(state: ChatState, turns: &[i64]) {
+        state.path.set(path(turns).path.get_untracked());
     }
 
     #[test]
     fn who_pressed_before_the_path_came_meant_that_path() {
-        way(|way, show| {
-            let before = way.stand();
+        way(|way, state| {
+            let (before, on_screen) = (way.stand(), way.stand_on_screen());
             let number = way.ask();
             let on_the_way = way.stand();
             assert!(!way.is_still_at(before), "another one is wanted now");
+            assert_eq!(way.stand_on_screen(), on_screen, "but this one is seen");
             assert!(way.is_still_at(on_the_way));
-            show.set(Some(turn_id(4)));
-            way.came(number, true);
+            show(state, &[4]);
+            way.came(number);
             assert!(way.is_still_at(on_the_way));
             assert!(!way.is_still_at(before));
         });
@@ -160,28 +198,44 @@ mod tests {
 
     #[test]
     fn a_path_that_does_not_come_leaves_the_reader_where_they_were() {
-        way(|way, _| {
+        way(|way, state| {
             let before = way.stand();
             let number = way.ask();
             let on_the_way = way.stand();
-            way.came(number, false);
-            assert!(way.is_still_at(before), "its end is on screen");
+            way.failed(number);
+            assert!(way.is_still_at(before));
             assert!(!way.is_still_at(on_the_way), "what was meant is not");
+            // Another tab may lengthen it.
+            show(state, &[2, 4]);
+            assert!(way.is_still_at(before));
+        });
+    }
+
+    #[test]
+    fn what_comes_in_the_place_of_a_path_is_neither_it_nor_the_one_before() {
+        way(|way, state| {
+            let before = way.stand();
+            let number = way.ask();
+            let on_the_way = way.stand();
+            show(state, &[4]);
+            way.strayed(number);
+            assert!(!way.is_still_at(on_the_way) && !way.is_still_at(before) && !way.is_open());
+            assert_ne!(way.ask(), number + 1, "a number is not given twice");
         });
     }
 
     #[test]
     fn the_newest_question_counts_and_a_late_answer_ends_nothing() {
-        way(|way, show| {
+        way(|way, state| {
             let older = way.ask();
             let on_the_way = way.stand();
             let newer = way.ask();
             assert!(!way.is_still_at(on_the_way));
             assert!(!way.is_asked(older));
-            way.came(older, true);
+            way.came(older);
             assert!(way.is_open());
-            show.set(Some(turn_id(4)));
-            way.came(newer, true);
+            show(state, &[4]);
+            way.came(newer);
             assert!(!way.is_open());
             assert!(!way.is_still_at(on_the_way));
         });
@@ -189,10 +243,11 @@ mod tests {
 
     #[test]
     fn other_turns_of_the_same_path_are_no_other_path() {
-        way(|way, _| {
+        way(|way, state| {
             let before = way.stand();
             let number = way.ask();
-            way.came(number, true);
+            show(state, &[1, 2]);
+            way.came(number);
             assert!(way.is_still_at(before));
         });
     }
@@ -200,10 +255,10 @@ mod tests {
     #[test]
     fn every_end_is_told_and_only_an_end() {
         way(|way, _| {
+            let told = StoredValue::new(way.ends.get_untracked());
             let was_told = || {
-                let was_told = way.has_ended.get_untracked();
-                way.has_ended.set(false);
-                was_told
+                way.ends.get_untracked()
+                    != told.try_update_value(|told| std::mem::replace(told, way.ends.get_untracked())).unwrap()
             };
             way.give_up();
             assert!(!was_told(), "nothing was on its way");
@@ -211,10 +266,10 @@ mod tests {
             assert!(!was_told());
             way.give_up();
             assert!(was_told());
-            way.came(number, true);
+            way.came(number);
             assert!(!was_told());
             let number = way.ask();
-            way.came(number, true);
+            way.came(number);
             assert!(was_told());
         });
     }
@@ -226,20 +281,26 @@ mod tests {
             assert!(way.answer(Asks::IsOpen) && way.answer(Asks::Wait) && way.answer(Asks::MayGoOn));
             let number = way.ask();
             assert!(!way.answer(Asks::MayGoOn));
-            way.came(number, true);
+            way.came(number);
             assert!(!way.answer(Asks::IsOpen) && !way.answer(Asks::MayGoOn));
         });
     }
 
     #[test]
-    fn a_message_that_failed_failed_on_its_path() {
-        way(|way, show| {
+    fn a_message_that_failed_failed_on_its_path_and_behind_its_turn() {
+        way(|way, state| {
             assert!(way.answer(Asks::IsWhereItFailed), "none has failed");
-            way.failed(way.stand());
+            way.message_failed(way.stand());
             assert!(way.answer(Asks::IsWhereItFailed));
+            // It may have arrived all the same, and another tab, or this one, shows it.
+            show(state, &[2, 4]);
+            assert!(way.answer(Asks::IsWhereItFailed));
+            state.cut(turn_id(2));
+            assert!(!way.answer(Asks::IsWhereItFailed), "what it followed is deleted");
+            show(state, &[2]);
             let number = way.ask();
-            show.set(Some(turn_id(4)));
-            way.came(number, true);
+            show(state, &[4]);
+            way.came(number);
             assert!(!way.answer(Asks::IsWhereItFailed));
         });
     }

@@ -97,7 +97,7 @@ impl Verbs {
 
     fn start(self, (turn, is_retry): (TurnId, bool), call: impl Future<Output = Result<Started, ApiError>> + 'static) {
         self.refusals.forget();
-        let stand = self.way.map(Way::stand);
+        let stand = self.way.map(Way::stand_on_screen);
         spawn_local(async move {
             match call.await {
                 // Who asked may have gone to another chat meanwhile: the reply is written all the same.
@@ -112,7 +112,7 @@ impl Verbs {
     /// in the box.
     pub async fn edit(self, turn: TurnId, words: Reworded, request: String) -> Option<String> {
         let Reworded { text, attachments } = words.clone();
-        let stand = self.way.map(Way::stand);
+        let stand = self.way.map(Way::stand_on_screen);
         let started = match edit_turn(turn, text, attachments, request).await {
             Ok(started) => started,
             Err(error) => {

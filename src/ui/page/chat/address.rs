@@ -129,7 +129,7 @@ pub fn follow_address(
                 return;
             }
             if asked.try_get_untracked() != Some(now) || !is_here() {
-                return way.came(number, false);
+                return way.failed(number);
             }
             let page = page.unwrap_or_else(|| Err(ApiError::unreached()));
             match page {
@@ -140,7 +140,7 @@ pub fn follow_address(
                     take(page);
                     arrive();
                     // After the page has followed it: what its branch is answered by is what goes out.
-                    set_timeout(move || way.came(number, is_it), Duration::ZERO);
+                    set_timeout(move || if is_it { way.came(number) } else { way.strayed(number) }, Duration::ZERO);
                     if now.from.is_some() {
                         request_animation_frame(|| focus::quietly_on("#message"));
                     }
@@ -148,7 +148,7 @@ pub fn follow_address(
                 Err(error) => {
                     // The address is that of what is on screen: the same way can be tried again.
                     state.arrived(None);
-                    way.came(number, false);
+                    way.failed(number);
                     // Said at the version that it would have taken the place of.
                     let is_pressed = |turn: &TurnState| {
                         turn.with_untracked(|view| now.at.is_some_and(|at| view.siblings.contains(&at)))

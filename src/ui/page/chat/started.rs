@@ -14,7 +14,7 @@ pub type Sent = Option<(String, Stand)>;
 /// What is being sent, as long as the reader stands where they sent it.
 pub fn sent_here((state, way): (ChatState, Way), sent: RwSignal<Sent>) -> Memo<Option<String>> {
     Memo::new(move |_| {
-        let _ = state.leaf();
+        let _ = (state.leaf(), way.ends.get());
         sent.get().filter(|(_, stand)| way.is_still_at(*stand)).map(|(text, _)| text)
     })
 }
@@ -22,7 +22,7 @@ pub fn sent_here((state, way): (ChatState, Way), sent: RwSignal<Sent>) -> Memo<O
 /// What was being sent did not arrive.
 pub fn take_back(way: Way, sent: RwSignal<Sent>) {
     if let Some((_, stand)) = sent.get_untracked() {
-        way.failed(stand);
+        way.message_failed(stand);
     }
     sent.set(None);
 }
