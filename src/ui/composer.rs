@@ -206,8 +206,7 @@ pub fn Composer(
         },
     );
     give_up_waiting(state);
-    on_change(move || way_ends.get(), move |_, _| state.go_on());
-    on_change(move || state.attaching.queue.with(Queue::is_pending), move |_, _| state.go_on());
+    on_change(move || (way_ends.get(), state.attaching.queue.with(Queue::is_pending)), move |_, _| state.go_on());
     // What was said of a running reply is over with it.
     on_change(
         move || running.get(),
