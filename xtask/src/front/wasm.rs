@@ -30,7 +30,9 @@ pub fn compile(toolchain: &WasmToolchain, effort: Effort) -> Result<PathBuf> {
     if effort != Effort::Dev {
         // Where in the source a panic was: a table of 20 KB that nobody reads in a browser; nor what is in a value that is
         // written for those who debug. The compiler has the switches, but wants to be told that they may be used.
-        build.args(workspace::release_flags(&["-Zlocation-detail=none", "-Zfmt-debug=shallow"])).env("RUSTC_BOOTSTRAP", "1");
+        build
+            .args(workspace::release_flags(&["-Zlocation-detail=none", "-Zfmt-debug=shallow"]))
+            .env("RUSTC_BOOTSTRAP", "1");
     }
     // Without relocations nobody can tell what of the data belongs to which function.
     run(build.arg("--target-dir").arg(&target).args(["--", "-Clink-arg=--emit-relocs"]))?;
