@@ -64,8 +64,7 @@ fn default_of(models: &[Model]) -> Option<Lock> {
     models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone())
 }
 
-/// A message that waits does not go out by itself after it was offline for long: nobody thinks of it any
-/// more by then.
+/// A message that waits does not go out by itself after it was offline for long: nobody thinks of it any more by then.
 fn give_up_waiting(state: ComposerState) {
     let Some(connection) = use_context::<Connection>() else { return };
     let since = StoredValue::new(None::<i64>);
