@@ -13,8 +13,8 @@ use std::path::Path;
 use doors::{CRATES, DOORS, room_of};
 use source::{Source, dependencies, load, root};
 
-/// Production lines of one file; what tests it lies beside it.
-const FILE_LINES: usize = 300;
+/// Production lines of one file, a guide that is held to; what tests it lies beside it.
+const FILE_LINES: usize = 400;
 
 /// The only places that may ask which side is being built.
 const CFG_PLACES: &[&str] = &["src/lib.rs", "src/main.rs", "src/browser/"];
