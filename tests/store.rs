@@ -8,6 +8,8 @@
 mod actors;
 #[path = "store/bush.rs"]
 mod bush;
+#[path = "store/damage.rs"]
+mod damage;
 #[path = "store/databases.rs"]
 mod databases;
 #[path = "store/documents.rs"]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Error, Map, Value};
 
 use crate::id::{BlockId, GenerationId};
+use crate::json_bounds;
 use crate::reader::{Members, unknown};
 
 mod going;
@@ -160,6 +161,25 @@ impl Content {
             Self::Reference { .. } => "reference",
             Self::PartialReference { .. } => "partial_reference",
             Self::Other(map) => map.get("type").and_then(Value::as_str).unwrap_or("x:unknown"),
+        }
+    }
+
+    /// Holds the values in it to the bounds of what can be stored and read again.
+    pub fn bound(&mut self) {
+        match self {
+            Self::ToolUse { arguments, .. } => {
+                json_bounds::bound(arguments);
+            }
+            Self::ToolResult { result, metadata, .. } => {
+                json_bounds::bound(result);
+                json_bounds::bound(metadata);
+            }
+            Self::Other(members) => {
+                for member in members.values_mut() {
+                    json_bounds::bound(member);
+                }
+            }
+            _ => {}
         }
     }
 

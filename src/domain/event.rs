@@ -10,6 +10,7 @@ use crate::block::{Block, BlockState, Content, ToolStatus};
 use crate::cost::Cost;
 use crate::failure::Failure;
 use crate::id::{BlockId, GenerationId};
+use crate::json_bounds;
 use crate::reader::{Members, unknown};
 use crate::turn::{Attempt, TurnStatus};
 use crate::usage::Usage;
@@ -92,6 +93,21 @@ impl Event {
     /// A tool call moved on, and nothing else is said of it.
     pub fn tool_moved(block_id: BlockId, status: ToolStatus, duration_ms: Option<u64>) -> Self {
         Self::BlockUpdate { block_id, status, duration_ms, metadata: Value::Null }
+    }
+
+    /// Holds the values in it that come from outside to the bounds of what can be stored and read again.
+    pub fn bound(&mut self) {
+        match self {
+            Self::BlockStart { block } => {
+                block.content.bound();
+                json_bounds::bound(&mut block.block_metadata);
+            }
+            Self::BlockUpdate { metadata, .. } => {
+                json_bounds::bound(metadata);
+            }
+            Self::BlockEnd { content: Some(content), .. } => content.bound(),
+            _ => {}
+        }
     }
 
     /// The event's name on the wire (SSE `event:`).

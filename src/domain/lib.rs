@@ -28,6 +28,7 @@ pub mod graft;
 pub mod group;
 pub mod id;
 pub mod imported;
+pub mod json_bounds;
 pub mod language;
 pub mod limits;
 pub mod lineage;

@@ -24,6 +24,10 @@ pub const SYSTEM_PROMPT_CHARS: usize = 100_000;
 /// A request body that is not an upload.
 pub const BODY_BYTES: usize = 2 << 20;
 pub const JSON_DEPTH: usize = 64;
+/// Levels of arrays and objects in a stored value that comes from outside (arguments, results), and in a stored text of
+/// JSON around it. Readers give up at 128 levels; the rest is room for what an answer or an archive puts around a text.
+pub const JSON_VALUE_DEPTH: usize = 96;
+pub const JSON_TEXT_DEPTH: usize = 112;
 /// How long a body may take to arrive, and the head of a request.
 pub const BODY_TIME: Duration = Duration::from_secs(30);
 pub const HEAD_TIME: Duration = Duration::from_secs(10);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::block::{Block, Content};
 
 /// The block type, as stored.
-const TYPE: &str = "x:notice";
+pub const TYPE: &str = "x:notice";
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

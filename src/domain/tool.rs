@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::failure::Invalid;
-use crate::limits;
+use crate::{json_bounds, limits};
 
 /// A tool as it is offered to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -240,12 +240,13 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// The arguments a model wrote, parsed. Nothing at all means `{}` (providers.md 2.3); what is not JSON is `None`.
+/// The arguments a model wrote, parsed. Nothing at all means `{}` (providers.md 2.3); what is not JSON, or is beyond the
+/// bounds of what can be stored, is `None`.
 pub fn parse_arguments(raw: &str) -> Option<Value> {
     if raw.trim().is_empty() {
         return Some(Value::Object(serde_json::Map::new()));
     }
-    serde_json::from_str(raw).ok()
+    json_bounds::parse_bounded(raw).ok()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub mod dialect;
 pub mod error;
 pub mod migrate;
 mod pattern;
+pub mod readable;
 mod rows;
 
 pub mod archive;

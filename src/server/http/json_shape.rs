@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::domain::limits;
+use crate::domain::{json_bounds, limits};
 
 /// Reads through the whole text. The error is serde's, with a reason and a position.
 pub fn check(text: &str) -> serde_json::Result<()> {
@@ -79,6 +79,9 @@ impl<'de> Visitor<'de> for Value {
         let inner = self.inside()?;
         let mut keys = HashSet::new();
         while let Some(key) = map.next_key::<String>()? {
+            if json_bounds::is_reserved(&key) {
+                return Err(de::Error::custom(format_args!("a name cannot begin like `{key}`")));
+            }
             if keys.contains(&key) {
                 return Err(de::Error::custom(format_args!("duplicate field `{key}`")));
             }
@@ -108,6 +111,15 @@ mod tests {
         assert!(check(r#"{"a":1,"b":{"a":1}}"#).is_ok());
         for twice in [r#"{"a":1,"a":1}"#, r#"[{"x":{"b":1,"b":2}}]"#, r#"{"a":1,"\u0061":2}"#] {
             assert!(check(twice).unwrap_err().to_string().contains("duplicate field"), "{twice}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_the_parser_keeps_for_itself_is_refused() {
+        for text in
+            [r#"{"$serde_json::private::RawValue":"[1]"}"#, r#"[{"a":{"\u0024serde_json::private::Number":1}}]"#]
+        {
+            assert!(check(text).unwrap_err().to_string().contains("a name cannot begin"), "{text}");
         }
     }
 

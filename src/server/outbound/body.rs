@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use crate::domain::json_bounds::Plain;
 use crate::domain::limits;
 use crate::domain::{Failure, FailureKind};
 use crate::server::outbound::halves;
@@ -104,8 +105,8 @@ impl<R: Reader> JsonBody<R> {
             return self.fail(self.judge.failure(FailureKind::ProviderProtocol, &detail), out);
         }
         // One value, an array of chunks, or one chunk a line: all are values behind each other.
-        for value in serde_json::Deserializer::from_str(&text).into_iter::<Value>() {
-            match value.map(|mut value| {
+        for value in serde_json::Deserializer::from_str(&text).into_iter::<Plain>() {
+            match value.map(|Plain(mut value)| {
                 clean(&mut value, &text);
                 value
             }) {

@@ -4,14 +4,15 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::domain::json_bounds;
 use crate::server::outbound::halves;
 
 /// One value, with lone halves of surrogate pairs mended where there are any.
 pub fn parse(text: &str) -> Result<(Value, bool), serde_json::Error> {
     let (mut value, is_mended) =
-        serde_json::from_str::<Value>(text).map(|value| (value, false)).or_else(|error| match halves::mend(text) {
+        json_bounds::parse(text).map(|value| (value, false)).or_else(|error| match halves::mend(text) {
             Cow::Borrowed(_) => Err(error),
-            Cow::Owned(mended) => serde_json::from_str(&mended).map(|value| (value, true)),
+            Cow::Owned(mended) => json_bounds::parse(&mended).map(|value| (value, true)),
         })?;
     clean(&mut value, text);
     Ok((value, is_mended))

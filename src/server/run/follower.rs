@@ -58,13 +58,25 @@ impl Supervisor {
                     at
                 }
             };
-            loop {
+            'following: loop {
                 let joined = supervisor.live(id).map(|live| live.join());
                 let stored = joined.as_ref().map_or(u64::MAX, |joined| joined.committed);
                 while at < stored {
                     let page = turn_events::after(supervisor.db(), owner, id, at, PAGE).await?;
                     let full = page.len() as u32 == PAGE;
                     for (seq, json) in page.into_iter().take_while(|(seq, _)| *seq <= stored) {
+                        if !turn_events::is_readable(&json) {
+                            // A damaged line: what the turn is by now replaces the lines up to here.
+                            let Some(stored) = turns::find(supervisor.db(), owner, id).await? else { return };
+                            let turn = supervisor.live(id).map_or(stored, |live| live.turn());
+                            let over = turn.status.is_terminal();
+                            at = turn.last_event_seq.max(seq);
+                            yield Followed::Snapshot(Box::new(turn));
+                            if over {
+                                return;
+                            }
+                            continue 'following;
+                        }
                         let line = Line { seq, json: json.into() };
                         let over = line.name() == "turn_end";
                         at = seq;

@@ -8,10 +8,11 @@ use chrono::{DateTime, Utc};
 
 use super::ending::{Ending, Spent, closing, interrupting};
 use crate::domain::waiting::waits_for;
-use crate::domain::{BlockId, Event, Failure, FailureKind, Turn, Usage, fold, limits};
+use crate::domain::{Block, BlockId, Event, Failure, FailureKind, Turn, Usage, fold, limits};
 use crate::server::platform::clock::Clock;
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, GenerationStatus, raw};
+use crate::server::store::readable::{is_note_of, is_placeholder};
 use crate::server::store::turn_blocks::BlockOf;
 use crate::server::store::turn_events::EventRow;
 use crate::server::store::turns::Progress;
@@ -76,7 +77,9 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
 async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<(), StoreError> {
     let now = clock.now();
     let events = interrupting(&turn, now, ids::mint::<BlockId>);
-    if events.is_empty() {
+    // The run that goes on counts its blocks from those that are stored.
+    let is_noted = turn.blocks.iter().any(|block| is_note_of(block, turn.id));
+    if events.is_empty() && !is_noted {
         return Ok(());
     }
     let mut tx = db.begin().await?;
@@ -107,8 +110,10 @@ async fn record(tx: &mut Tx, turn: &mut Turn, events: &[Event], now: DateTime<Ut
     let rows: Vec<EventRow<'_>> =
         lines.iter().map(|(seq, event)| EventRow { turn_id: turn.id, seq: *seq, event }).collect();
     turn_events::append(tx, &rows).await?;
-    let blocks: Vec<_> =
-        turn.blocks.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    // A notice that stands for a damaged value must not take its place; the one behind them all belongs to the turn.
+    let is_stored = |block: &&Block| !is_placeholder(&block.content) || is_note_of(block, turn.id);
+    let blocks = turn.blocks.iter().filter(is_stored);
+    let blocks: Vec<_> = blocks.map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     turn_blocks::upsert(tx, &blocks, now).await
 }
 

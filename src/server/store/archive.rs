@@ -17,6 +17,7 @@ use crate::server::store::generations::raw;
 use crate::server::store::generations::requests::{
     self, BodyRow, ManifestRow, manifest_columns, of_base, request_columns,
 };
+use crate::server::store::readable::{Readable, kept, readable, unless_damaged};
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, to_json, word};
 
 /// When a chat was deleted, and since when it is going for ever.
@@ -199,11 +200,10 @@ pub async fn said(
 /// The calls of a turn with what was sent; what came is asked for one by one ([`raw`]), because it may be much.
 pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<ArchivedGeneration>, StoreError> {
     const TABLE: &str = "generations";
-    let rows: Vec<Row> =
+    let rows: Vec<Readable<Row>> =
         on!(db, |pool| sqlx::query_as(GENERATIONS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
-    let mut generations = Vec::with_capacity(rows.len());
-    for row in rows {
-        generations.push(ArchivedGeneration {
+    let archived = |row: Row| {
+        Ok::<_, StoreError>(ArchivedGeneration {
             id: row.id.into(),
             turn_id: row.turn_id.into(),
             step: u32::try_from(row.step).map_err(|why| inconsistent(TABLE, "step", row.id, why))?,
@@ -226,14 +226,15 @@ pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Arc
             first_token_at: row.first_token_at,
             started_at: row.started_at,
             ended_at: row.ended_at,
-        });
-    }
-    Ok(generations)
+        })
+    };
+    Ok(kept(readable(rows, TABLE).into_iter().map(archived), TABLE))
 }
 
 /// The response of a call as it came.
 pub async fn raw(db: &Db, owner: UserId, call: GenerationId) -> Result<Option<Bytes>, StoreError> {
-    Ok(raw::find(db, owner, call).await?.map(Bytes))
+    let raw = raw::find(db, owner, call).await;
+    Ok(unless_damaged(raw, "generations")?.flatten().map(Bytes))
 }
 
 /// Stores a call that was made elsewhere.

@@ -11,7 +11,8 @@ use crate::domain::branch::{Branch, ContextPolicy, Frozen, Lock};
 use crate::domain::repair::ProviderState;
 use crate::domain::tool::OfferedTool;
 use crate::domain::{BranchId, ChatId, TurnId, UserId};
-use crate::server::store::rows::{from_json, parse_word, plain, to_json, word};
+use crate::server::store::readable::{self, Lossy, Readable, RowReader, kept, moment_of, readable};
+use crate::server::store::rows::{parse_word, plain, to_json, word};
 use crate::server::store::{Db, StoreError, Tx, turns};
 
 pub mod ends;
@@ -76,11 +77,13 @@ struct BranchRow {
     fork_turn_id: Option<Uuid>,
     head_turn_id: Option<Uuid>,
     origin: String,
-    label: Option<String>,
+    label: Lossy<Option<String>>,
     pinned: bool,
     policy: String,
-    created_at: DateTime<Utc>,
+    created_at: Lossy<DateTime<Utc>>,
 }
+
+const TABLE: &str = "branches";
 
 impl BranchRow {
     fn into_branch(self) -> Result<Branch, StoreError> {
@@ -93,10 +96,10 @@ impl BranchRow {
             fork_turn_id: self.fork_turn_id.map(TurnId::from),
             head_turn_id: self.head_turn_id.map(TurnId::from),
             origin: parse_word(self.origin, "branches", "origin", self.id)?,
-            label: self.label,
+            label: self.label.or(TABLE, "label", self.id, || None),
             pinned: self.pinned,
             policy: parse_word(self.policy, "branches", "policy", self.id)?,
-            created_at: self.created_at,
+            created_at: self.created_at.or(TABLE, "created_at", self.id, || moment_of(self.id)),
         })
     }
 }
@@ -153,9 +156,9 @@ pub async fn find(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<Bra
 
 /// The branches of a chat, oldest first.
 pub async fn list(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, StoreError> {
-    let rows: Vec<BranchRow> =
+    let rows: Vec<Readable<BranchRow>> =
         on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
-    rows.into_iter().map(BranchRow::into_branch).collect()
+    Ok(kept(readable(rows, TABLE).into_iter().map(BranchRow::into_branch), TABLE))
 }
 
 /// How many branches a chat has, of a chat that the caller holds: for the bound on them.
@@ -185,10 +188,15 @@ pub async fn of_path(db: &Db, owner: UserId, branch: BranchId) -> Result<HashMap
 /// What the branch says in every request, and what it keeps for its provider. For a run, which has the branch from its
 /// owner's turn.
 pub async fn of_run(db: &Db, branch: BranchId) -> Result<Option<(Frozen, ProviderState)>, StoreError> {
-    let row: Option<(String, Option<String>, Json<ProviderState>)> =
+    let row: Option<(String, Option<String>, Lossy<Json<ProviderState>>)> =
         on!(db, |pool| sqlx::query_as(OF_RUN).bind(branch.uuid()).fetch_optional(pool).await?);
-    let Some((system_prompt, tools, Json(state))) = row else { return Ok(None) };
-    let tools = tools.map(|text| from_json(&text, "branches", "tools", branch.uuid())).transpose()?;
+    let Some((system_prompt, tools, state)) = row else { return Ok(None) };
+    // Without the list of its tools a branch offers none, and says so; with none at all it would offer those of today.
+    let mut damages = Vec::new();
+    let mut row = RowReader { table: TABLE, id: branch.uuid(), damages: &mut damages };
+    let tools = tools.map(|text| row.json("tools", &text).unwrap_or_default());
+    readable::log(&damages);
+    let Json(state) = state.or(TABLE, "provider_state", branch.uuid(), Json::default);
     Ok(Some((Frozen { system_prompt, tools }, state)))
 }
 

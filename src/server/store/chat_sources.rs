@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::{ChatId, ImportedFrom, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{from_json, plain, to_json};
 
 sql! {
@@ -28,11 +29,14 @@ pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportedFrom
     Ok(())
 }
 
-/// Where an owner's chat came from.
+const TABLE: &str = "chat_sources";
+
+/// Where an owner's chat came from. A source that cannot be read is none.
 pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ImportedFrom>, StoreError> {
-    let row: Option<Row> =
+    let row: Option<Readable<Row>> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
-    row.map(|row| read(row, chat)).transpose()
+    let rows = readable(row.into_iter().collect(), TABLE).into_iter();
+    Ok(kept(rows.map(|row| read(row, chat)), TABLE).pop())
 }
 
 /// The same as a transaction sees it.

@@ -8,6 +8,7 @@ use crate::domain::tool::ToolChoice;
 use crate::domain::{ChatId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{from_json, to_json};
 
 sql! {
@@ -17,6 +18,8 @@ sql! {
     FIND = "SELECT t.chat_id, t.choice FROM chat_tools t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
 }
+
+const TABLE: &str = "chat_tools";
 
 /// Sets the choice of an owner's chat. False when the owner has no such chat.
 pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) -> Result<bool, StoreError> {
@@ -30,7 +33,8 @@ pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) 
 
 /// The choice of an owner's chat.
 pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ToolChoice>, StoreError> {
-    let row: Option<(Uuid, Json<String>)> =
+    let row: Option<Readable<(Uuid, Json<String>)>> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
-    row.map(|(id, Json(text))| from_json(&text, "chat_tools", "choice", id)).transpose()
+    let rows = readable(row.into_iter().collect(), TABLE).into_iter();
+    Ok(kept(rows.map(|(id, Json(text))| from_json(&text, TABLE, "choice", id)), TABLE).pop())
 }

@@ -14,6 +14,7 @@ use crate::domain::{BranchId, Chat, ChatId, Params, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Lossy, moment_of};
 use crate::server::store::rows::plain;
 use crate::server::store::search;
 
@@ -61,35 +62,44 @@ sql! {
 struct ChatRow {
     id: Uuid,
     owner_id: Uuid,
-    title: String,
-    system_prompt: String,
-    settings: Json<ChatSettings>,
-    default_branch_id: Option<Uuid>,
-    last_viewed_turn_id: Option<Uuid>,
-    copied_from_turn_id: Option<Uuid>,
-    pinned_at: Option<DateTime<Utc>>,
-    archived_at: Option<DateTime<Utc>>,
+    title: Lossy<String>,
+    system_prompt: Lossy<String>,
+    settings: Lossy<Json<ChatSettings>>,
+    default_branch_id: Lossy<Option<Uuid>>,
+    last_viewed_turn_id: Lossy<Option<Uuid>>,
+    copied_from_turn_id: Lossy<Option<Uuid>>,
+    pinned_at: Lossy<Option<DateTime<Utc>>>,
+    archived_at: Lossy<Option<DateTime<Utc>>>,
     rev: i64,
-    created_at: DateTime<Utc>,
-    updated_at: DateTime<Utc>,
+    created_at: Lossy<DateTime<Utc>>,
+    updated_at: Lossy<DateTime<Utc>>,
 }
+
+const TABLE: &str = "chats";
 
 impl From<ChatRow> for Chat {
     fn from(row: ChatRow) -> Self {
+        let id = row.id;
         Self {
             id: row.id.into(),
             owner_id: row.owner_id.into(),
-            title: row.title,
-            system_prompt: row.system_prompt,
-            settings: row.settings.0,
-            default_branch_id: row.default_branch_id.map(BranchId::from),
-            last_viewed_turn_id: row.last_viewed_turn_id.map(TurnId::from),
-            copied_from_turn_id: row.copied_from_turn_id.map(TurnId::from),
-            pinned_at: row.pinned_at,
-            archived_at: row.archived_at,
+            title: row.title.or(TABLE, "title", id, String::new),
+            system_prompt: row.system_prompt.or(TABLE, "system_prompt", id, String::new),
+            settings: row.settings.or(TABLE, "settings", id, Json::default).0,
+            default_branch_id: row.default_branch_id.or(TABLE, "default_branch_id", id, || None).map(BranchId::from),
+            last_viewed_turn_id: row
+                .last_viewed_turn_id
+                .or(TABLE, "last_viewed_turn_id", id, || None)
+                .map(TurnId::from),
+            copied_from_turn_id: row
+                .copied_from_turn_id
+                .or(TABLE, "copied_from_turn_id", id, || None)
+                .map(TurnId::from),
+            pinned_at: row.pinned_at.or(TABLE, "pinned_at", id, || None),
+            archived_at: row.archived_at.or(TABLE, "archived_at", id, || None),
             rev: row.rev,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
+            created_at: row.created_at.or(TABLE, "created_at", id, || moment_of(id)),
+            updated_at: row.updated_at.or(TABLE, "updated_at", id, || moment_of(id)),
         }
     }
 }
@@ -281,8 +291,8 @@ pub async fn take_ord_of_elsewhere(
 /// Holds the chat's row until the transaction ends, and gives its settings; `None` when the chat is gone. What is read
 /// of the chat after this stays as it is until then, because whoever adds to it or deletes from it holds it first.
 pub async fn hold(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatSettings>, StoreError> {
-    let settings: Option<Json<ChatSettings>> = in_tx!(tx, |conn| {
+    let settings: Option<Lossy<Json<ChatSettings>>> = in_tx!(tx, |conn| {
         sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
     });
-    Ok(settings.map(|Json(settings)| settings))
+    Ok(settings.map(|settings| settings.or(TABLE, "settings", chat.uuid(), Json::default).0))
 }

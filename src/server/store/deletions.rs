@@ -15,6 +15,7 @@ use crate::domain::deletion::DeletionKind;
 use crate::domain::{BranchId, ChatId, DeletionId, Role, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{inconsistent, parse_word, place};
 
 mod mark;
@@ -147,10 +148,10 @@ pub async fn find(db: &Db, owner: UserId, deletion: DeletionId) -> Result<Option
 /// What can come back, newest first, older than `before` where given.
 pub async fn list(db: &Db, owner: UserId, before: Option<DeletionId>, limit: u32) -> Result<Vec<Deletion>, StoreError> {
     let before = before.map_or(Uuid::max(), DeletionId::uuid);
-    let rows: Vec<DeletionRow> = on!(db, |pool| {
+    let rows: Vec<Readable<DeletionRow>> = on!(db, |pool| {
         sqlx::query_as(LIST).bind(owner.uuid()).bind(before).bind(i64::from(limit)).fetch_all(pool).await?
     });
-    rows.into_iter().map(DeletionRow::into_deletion).collect()
+    Ok(kept(readable(rows, "deletions").into_iter().map(DeletionRow::into_deletion), "deletions"))
 }
 
 /// What a deletion can be asked for by.

@@ -10,6 +10,7 @@ use crate::domain::{ChatId, DocumentId, Needle, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::pattern::holding;
+use crate::server::store::readable::{Readable, readable};
 use crate::server::store::rows::{bigint, place};
 
 pub mod index;
@@ -177,12 +178,12 @@ pub async fn list(
     let some = if title.is_some() { limit.max(limits::PAGE_MAX) } else { limit };
     let mut documents = Vec::new();
     loop {
-        let rows: Vec<DocumentRow> = on!(db, |pool| {
+        let rows: Vec<Readable<DocumentRow>> = on!(db, |pool| {
             let query = sqlx::query_as(LIST).bind(owner.uuid()).bind(at).bind(id.uuid());
             query.bind(i64::from(some)).bind(&pattern).fetch_all(pool).await?
         });
         let is_end = rows.len() < some as usize;
-        let rows = rows.into_iter().map(DocumentRow::into_document);
+        let rows = readable(rows, "documents").into_iter().map(DocumentRow::into_document);
         for document in rows {
             (at, id) = (document.updated_at, document.id);
             if title.is_none_or(|title| title.is_in(&document.title)) {
@@ -198,18 +199,18 @@ pub async fn list(
 
 /// Those in Trash, the last one first.
 pub async fn deleted(db: &Db, owner: UserId, limit: u32) -> Result<Vec<Document>, StoreError> {
-    let rows: Vec<DocumentRow> =
+    let rows: Vec<Readable<DocumentRow>> =
         on!(db, |pool| { sqlx::query_as(DELETED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await? });
-    Ok(rows.into_iter().map(DocumentRow::into_document).collect())
+    Ok(readable(rows, "documents").into_iter().map(DocumentRow::into_document).collect())
 }
 
 /// The versions of a document, the newest first.
 pub async fn versions(db: &Db, owner: UserId, id: DocumentId, limit: u64) -> Result<Vec<Version>, StoreError> {
-    let rows: Vec<VersionRow> = on!(db, |pool| {
+    let rows: Vec<Readable<VersionRow>> = on!(db, |pool| {
         let query = sqlx::query_as(VERSIONS).bind(owner.uuid()).bind(id.uuid()).bind(bigint(limit));
         query.fetch_all(pool).await?
     });
-    Ok(rows.into_iter().map(VersionRow::into_version).collect())
+    Ok(readable(rows, "document_versions").into_iter().map(VersionRow::into_version).collect())
 }
 
 /// One version, of a document that is not in Trash.
@@ -239,10 +240,10 @@ pub async fn content(
 
 /// The chats with a message that names it, those that changed last first: id and title.
 pub async fn chats(db: &Db, owner: UserId, id: DocumentId, limit: u32) -> Result<Vec<(ChatId, String)>, StoreError> {
-    let rows: Vec<(Uuid, String, DateTime<Utc>)> = on!(db, |pool| {
+    let rows: Vec<Readable<(Uuid, String, DateTime<Utc>)>> = on!(db, |pool| {
         sqlx::query_as(CHATS).bind(owner.uuid()).bind(id.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
     });
-    Ok(rows.into_iter().map(|(id, title, _)| (id.into(), title)).collect())
+    Ok(readable(rows, "chats").into_iter().map(|(id, title, _)| (id.into(), title)).collect())
 }
 
 /// Notes as they are stored.

@@ -9,6 +9,7 @@ use crate::domain::branch::Lock;
 use crate::domain::{ChatId, Thinking, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::Lossy;
 use crate::server::store::rows::{plain, to_json};
 
 sql! {
@@ -52,7 +53,7 @@ struct DraftRow {
     text: String,
     provider: Option<String>,
     model: Option<String>,
-    thinking: Option<Json<Thinking>>,
+    thinking: Lossy<Option<Json<Thinking>>>,
     attachments: String,
     rev: i64,
 }
@@ -62,7 +63,7 @@ impl From<DraftRow> for Draft {
         Self {
             text: row.text,
             lock: row.provider.zip(row.model).map(|(provider, model)| Lock { provider, model }),
-            thinking: row.thinking.map(|Json(thinking)| thinking),
+            thinking: row.thinking.or("drafts", "thinking", uuid::Uuid::nil(), || None).map(|Json(thinking)| thinking),
             // What a newer version attached is not worth losing the words for.
             attachments: Some(serde_json::from_str(&row.attachments).unwrap_or_default()),
             rev: row.rev,

@@ -62,6 +62,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// A row whose value the driver cannot decode; which table it is of, the driver does not know.
+    fn unreadable(column: &str, reason: &dyn std::fmt::Display) -> Self {
+        let reason = if column.is_empty() { reason.to_string() } else { format!("{column}: {reason}") };
+        Self::Inconsistent { table: "a row", column: "a value", id: String::new(), reason }
+    }
+
     /// Whether the same call may work in a moment.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Busy(_))
@@ -96,6 +102,8 @@ impl From<sqlx::Error> for StoreError {
                 sqlx::Error::Io(why) if why.kind() == std::io::ErrorKind::StorageFull => Self::Full,
                 // PostgreSQL went away; the pool connects again.
                 sqlx::Error::Io(why) => Self::Busy(why.to_string()),
+                sqlx::Error::ColumnDecode { index, source } => Self::unreadable(&index, &source),
+                sqlx::Error::Decode(source) => Self::unreadable("", &source),
                 other => Self::Driver(other),
             };
         };

@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::domain::{Exchange, ExchangeId, NotSent, Params, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Lossy, Readable, kept, moment_of, readable};
 use crate::server::store::rows::{parse_word, plain, word};
 
 sql! {
@@ -39,6 +40,8 @@ pub struct KnownRequest {
     pub assistant_turn_id: Option<TurnId>,
 }
 
+const TABLE: &str = "exchanges";
+
 #[derive(sqlx::FromRow)]
 struct ExchangeRow {
     id: Uuid,
@@ -47,10 +50,10 @@ struct ExchangeRow {
     user_turn_id: Option<Uuid>,
     kind: String,
     is_thinking_mode: bool,
-    params: Json<Params>,
-    not_sent: Json<Vec<NotSent>>,
+    params: Lossy<Json<Params>>,
+    not_sent: Lossy<Json<Vec<NotSent>>>,
     client_request_id: Option<String>,
-    created_at: DateTime<Utc>,
+    created_at: Lossy<DateTime<Utc>>,
 }
 
 impl ExchangeRow {
@@ -62,10 +65,10 @@ impl ExchangeRow {
             user_turn_id: self.user_turn_id.map(TurnId::from),
             kind: parse_word(self.kind, "exchanges", "kind", self.id)?,
             is_thinking_mode: self.is_thinking_mode,
-            params: self.params.0,
-            not_sent: self.not_sent.0,
+            params: self.params.or(TABLE, "params", self.id, Json::default).0,
+            not_sent: self.not_sent.or(TABLE, "not_sent", self.id, Json::default).0,
             client_request_id: self.client_request_id,
-            created_at: self.created_at,
+            created_at: self.created_at.or(TABLE, "created_at", self.id, || moment_of(self.id)),
         })
     }
 }
@@ -152,7 +155,7 @@ pub async fn of_turns(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMa
     if turns.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<OfTurnRow> = on!(db, |pool| {
+    let rows: Vec<Readable<OfTurnRow>> = on!(db, |pool| {
         let mut query = QueryBuilder::new(OF_TURNS);
         query.push("WHERE e.id = t.exchange_id AND e.owner_id = ").push_bind(owner.uuid()).push(" AND t.id IN (");
         let mut list = query.separated(", ");
@@ -162,5 +165,6 @@ pub async fn of_turns(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMa
         query.push(")");
         query.build_query_as().persistent(false).fetch_all(pool).await?
     });
-    rows.into_iter().map(|row| Ok((row.turn_id.into(), row.exchange.into_exchange()?))).collect()
+    let of_turn = |row: OfTurnRow| Ok::<_, StoreError>((row.turn_id.into(), row.exchange.into_exchange()?));
+    Ok(kept(readable(rows, TABLE).into_iter().map(of_turn), TABLE).into_iter().collect())
 }

@@ -10,6 +10,7 @@ use crate::domain::limits;
 use crate::server::store::db::Db;
 use crate::server::store::dialect;
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::Damage;
 
 /// Rules: a statement that gives the ids of the rows that break an invariant, and what is then wrong with each.
 macro_rules! rules {
@@ -101,6 +102,12 @@ pub async fn check(db: &Db, meanwhile: While) -> Result<Vec<Finding>, StoreError
 
 fn finding(invariant: &'static str, table: &'static str, id: impl ToString, what: impl Into<String>) -> Finding {
     Finding { invariant, table, id: id.to_string(), what: what.into() }
+}
+
+/// A value that cannot be read.
+fn damage(damage: Damage) -> Finding {
+    let Damage { table, column, id, reason } = damage;
+    finding("storage", table, id, format!("its {column} cannot be read: {reason}"))
 }
 
 /// A stored value that cannot be read is a finding, every other failure ends the check.

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::domain::{Charge, CostBasis, Failure, GenerationId, TurnId, Usage, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Lossy, Readable, kept, moment_of, readable};
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, word};
 
 pub mod raw;
@@ -149,7 +150,7 @@ struct GenerationRow {
     step: i64,
     provider: String,
     model_requested: String,
-    model_returned: Option<String>,
+    model_returned: Lossy<Option<String>>,
     #[sqlx(flatten)]
     manifest: ManifestRow,
     raw_sha256: Option<Vec<u8>>,
@@ -163,23 +164,26 @@ struct GenerationRow {
     cost_micros: Option<i64>,
     cost_basis: Option<String>,
     price_version: Option<String>,
-    error: Option<Json<Failure>>,
-    first_token_at: Option<DateTime<Utc>>,
-    started_at: DateTime<Utc>,
-    ended_at: Option<DateTime<Utc>>,
+    error: Lossy<Option<Json<Failure>>>,
+    first_token_at: Lossy<Option<DateTime<Utc>>>,
+    started_at: Lossy<DateTime<Utc>>,
+    ended_at: Lossy<Option<DateTime<Utc>>>,
 }
+
+const TABLE: &str = "generations";
 
 impl GenerationRow {
     fn into_generation(self) -> Result<Generation, StoreError> {
-        const TABLE: &str = "generations";
+        let id = self.id;
+        let manifest = kept([self.manifest.whole(id)], TABLE).pop();
         Ok(Generation {
             id: self.id.into(),
             turn_id: self.turn_id.into(),
             step: u32::try_from(self.step).map_err(|why| inconsistent(TABLE, "step", self.id, why))?,
             provider: self.provider,
             model_requested: self.model_requested,
-            model_returned: self.model_returned,
-            request_manifest: with_parts(self.manifest.whole(self.id)?),
+            model_returned: self.model_returned.or(TABLE, "model_returned", id, || None),
+            request_manifest: with_parts(manifest.unwrap_or_default()),
             raw_sha256: self.raw_sha256,
             raw_bytes: self.raw_bytes.map(place),
             raw_kind: parse_word(self.raw_kind, TABLE, "raw_kind", self.id)?,
@@ -193,10 +197,10 @@ impl GenerationRow {
                 None => None,
             },
             price_version: self.price_version,
-            error: self.error.map(|Json(error)| error),
-            first_token_at: self.first_token_at,
-            started_at: self.started_at,
-            ended_at: self.ended_at,
+            error: self.error.or(TABLE, "error", id, || None).map(|Json(error)| error),
+            first_token_at: self.first_token_at.or(TABLE, "first_token_at", id, || None),
+            started_at: self.started_at.or(TABLE, "started_at", id, || moment_of(id)),
+            ended_at: self.ended_at.or(TABLE, "ended_at", id, || None),
         })
     }
 }
@@ -266,9 +270,9 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
 
 /// The generations of this owner's turn, by step.
 pub async fn list(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Generation>, StoreError> {
-    let rows: Vec<GenerationRow> =
+    let rows: Vec<Readable<GenerationRow>> =
         on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
-    rows.into_iter().map(GenerationRow::into_generation).collect()
+    Ok(kept(readable(rows, TABLE).into_iter().map(GenerationRow::into_generation), TABLE))
 }
 
 /// The names alone of a turn's generations, in the order of the steps.

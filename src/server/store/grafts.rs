@@ -9,6 +9,7 @@ use crate::domain::graft::{GraftStatus, PauseReason};
 use crate::domain::{BranchId, ChatId, ExchangeId, Graft, GraftId, Params, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{parse_word, plain, word};
 
 macro_rules! graft_columns {
@@ -137,16 +138,17 @@ pub async fn find(db: &Db, owner: UserId, graft: GraftId) -> Result<Option<Graft
 
 /// The grafts of a chat, newest first.
 pub async fn list(db: &Db, owner: UserId, chat: ChatId, limit: u32) -> Result<Vec<Graft>, StoreError> {
-    let rows: Vec<GraftRow> = on!(db, |pool| {
+    let rows: Vec<Readable<GraftRow>> = on!(db, |pool| {
         sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
     });
-    rows.into_iter().map(GraftRow::into_graft).collect()
+    Ok(kept(readable(rows, "grafts").into_iter().map(GraftRow::into_graft), "grafts"))
 }
 
 /// Every graft that runs, of all owners, oldest first: what nobody drives when the server starts.
 pub async fn running(db: &Db) -> Result<Vec<(UserId, Graft)>, StoreError> {
-    let rows: Vec<OwnedRow> = on!(db, |pool| sqlx::query_as(RUNNING).fetch_all(pool).await?);
-    rows.into_iter().map(|row| Ok((row.owner_id.into(), row.graft.into_graft()?))).collect()
+    let rows: Vec<Readable<OwnedRow>> = on!(db, |pool| sqlx::query_as(RUNNING).fetch_all(pool).await?);
+    let owned = |row: OwnedRow| Ok::<_, StoreError>((row.owner_id.into(), row.graft.into_graft()?));
+    Ok(kept(readable(rows, "grafts").into_iter().map(owned), "grafts"))
 }
 
 /// Records a step of `seen`, in the transaction of its exchange. False when the graft is elsewhere by now: then the

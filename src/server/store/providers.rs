@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::domain::{ProviderId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{inconsistent, plain};
 
 sql! {
@@ -125,8 +126,9 @@ pub async fn insert(tx: &mut Tx, provider: &StoredProvider) -> Result<(), StoreE
 
 /// The connections of an owner, oldest first.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredProvider>, StoreError> {
-    let rows: Vec<ProviderRow> = on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
-    rows.into_iter().map(StoredProvider::try_from).collect()
+    let rows: Vec<Readable<ProviderRow>> =
+        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(kept(readable(rows, "providers").into_iter().map(StoredProvider::try_from), "providers"))
 }
 
 /// The owner's connection of this slug.

@@ -1,10 +1,12 @@
 //! What rows of several tables share: words of enums, JSON whose text matters, numbers that cannot be negative.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::domain::Usage;
+use crate::domain::{Usage, json_bounds, limits};
 use crate::server::store::error::StoreError;
 
 /// The stored word of a field-less enum: the one it has in JSON.
@@ -26,13 +28,17 @@ pub(super) fn parse_word<T: DeserializeOwned>(
     serde_json::from_value(Value::String(word)).map_err(|why| inconsistent(table, column, id, why))
 }
 
-/// JSON as text that comes back byte for byte.
+/// JSON as text that comes back byte for byte. What no reader could follow is stored as a string of its JSON.
 pub(super) fn to_json<T: Serialize>(
     value: &T,
     table: &'static str,
     column: &'static str,
 ) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|why| inconsistent(table, column, "a new row", why))
+    let text = serde_json::to_string(value).map_err(|why| inconsistent(table, column, "a new row", why))?;
+    match json_bounds::bounded(&text, limits::JSON_TEXT_DEPTH) {
+        Cow::Borrowed(_) => Ok(text),
+        Cow::Owned(bounded) => Ok(bounded),
+    }
 }
 
 /// Reads such text back.

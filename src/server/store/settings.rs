@@ -7,6 +7,7 @@ use sqlx::types::Json;
 use crate::domain::UserId;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::Lossy;
 
 sql! {
     FIND = "SELECT value FROM settings WHERE owner_id = $1 AND key = $2";
@@ -17,11 +18,13 @@ sql! {
         ON CONFLICT (owner_id, key) DO UPDATE SET updated_at = settings.updated_at RETURNING value";
 }
 
-/// One setting.
+const TABLE: &str = "settings";
+
+/// One setting. Null, which stands for one that cannot be read, too, is none.
 pub async fn find(db: &Db, owner: UserId, key: &str) -> Result<Option<Value>, StoreError> {
-    let value: Option<Json<Value>> =
+    let value: Option<Lossy<Json<Value>>> =
         on!(db, |pool| sqlx::query_scalar(FIND).bind(owner.uuid()).bind(key).fetch_optional(pool).await?);
-    Ok(value.map(|Json(value)| value))
+    Ok(value.map(|value| value.or(TABLE, "value", owner.uuid(), Json::default).0).filter(|value| !value.is_null()))
 }
 
 /// Sets one setting, whatever it was.
@@ -35,9 +38,9 @@ pub async fn put(tx: &mut Tx, owner: UserId, key: &str, value: &Value, now: Date
 /// Holds one setting until the transaction ends, and gives it: whoever changes a part of it holds it before reading. Null
 /// where it was never set.
 pub async fn hold(tx: &mut Tx, owner: UserId, key: &str, now: DateTime<Utc>) -> Result<Value, StoreError> {
-    let Json(value): Json<Value> = in_tx!(tx, |conn| {
+    let value: Lossy<Json<Value>> = in_tx!(tx, |conn| {
         let query = sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(key).bind(Json(Value::Null)).bind(now);
         query.fetch_one(conn).await?
     });
-    Ok(value)
+    Ok(value.or(TABLE, "value", owner.uuid(), Json::default).0)
 }

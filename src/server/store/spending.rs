@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::domain::{BranchId, Charge, ChatId, Cost, CostBasis, TurnId, Usage, UserId};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{UsageRow, parse_word, place};
 
 macro_rules! token_sums {
@@ -211,10 +212,11 @@ impl ChargeRow {
 
 /// What a turn's generations used, as far as they said, and what they cost together (domain.md I11).
 pub async fn of_turn(db: &Db, turn: TurnId) -> Result<(Usage, Option<Cost>), StoreError> {
-    let (usage, rows): (UsageRow, Vec<ChargeRow>) = on!(db, |pool| {
+    let (usage, rows): (UsageRow, Vec<Readable<ChargeRow>>) = on!(db, |pool| {
         let usage = sqlx::query_as(TURN_USAGE).bind(turn.uuid()).fetch_one(pool).await?;
         (usage, sqlx::query_as(TURN_CHARGES).bind(turn.uuid()).fetch_all(pool).await?)
     });
-    let charges = rows.into_iter().map(|row| row.into_charge(turn)).collect::<Result<Vec<_>, _>>()?;
+    let rows = readable(rows, "generations").into_iter();
+    let charges = kept(rows.map(|row| row.into_charge(turn)), "generations");
     Ok((usage.into(), Cost::of_turn(charges.iter().map(Option::as_ref))))
 }

@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::domain::UserId;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{from_json, to_json};
 
 sql! {
@@ -56,13 +57,14 @@ pub async fn put(
 
 /// What the servers of an owner offered last, by the names of the servers.
 pub async fn all(db: &Db, owner: UserId) -> Result<Vec<Listing>, StoreError> {
-    let rows: Vec<(Uuid, String, Json<String>, DateTime<Utc>)> =
+    let rows: Vec<Readable<(Uuid, String, Json<String>, DateTime<Utc>)>> =
         on!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);
     let listing = |(owner, server, Json(tools), listed_at): (Uuid, String, Json<String>, DateTime<Utc>)| {
         let tools = from_json(&tools, "tool_listings", "tools", owner)?;
-        Ok(Listing { server, tools, listed_at })
+        Ok::<_, StoreError>(Listing { server, tools, listed_at })
     };
-    rows.into_iter().map(listing).collect()
+    // It is asked for anew when its server is there.
+    Ok(kept(readable(rows, "tool_listings").into_iter().map(listing), "tool_listings"))
 }
 
 /// Forgets what a server offered.

@@ -8,6 +8,7 @@ use crate::domain::{ChatId, ToolPolicyId, UserId};
 use crate::server::platform::ids;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{parse_word, plain, word};
 
 sql! {
@@ -86,17 +87,17 @@ pub async fn of(
     server: &str,
     tool: &str,
 ) -> Result<Vec<StoredPolicy>, StoreError> {
-    let rows: Vec<Row> = on!(db, |pool| {
+    let rows: Vec<Readable<Row>> = on!(db, |pool| {
         let query = sqlx::query_as(OF).bind(owner.uuid()).bind(chat.uuid()).bind(server).bind(tool);
         query.fetch_all(pool).await?
     });
-    rows.into_iter().map(read).collect()
+    Ok(kept(readable(rows, "tool_policies").into_iter().map(read), "tool_policies"))
 }
 
 /// Everything that an owner said about tools.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredPolicy>, StoreError> {
-    let rows: Vec<Row> = on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
-    rows.into_iter().map(read).collect()
+    let rows: Vec<Readable<Row>> = on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(kept(readable(rows, "tool_policies").into_iter().map(read), "tool_policies"))
 }
 
 /// Takes back what was said about a tool in single chats.

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::domain::{ToolServerId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{inconsistent, plain};
 
 sql! {
@@ -110,8 +111,9 @@ pub async fn insert(tx: &mut Tx, server: &StoredToolServer) -> Result<(), StoreE
 
 /// The servers of an owner, oldest first.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredToolServer>, StoreError> {
-    let rows: Vec<ServerRow> = on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
-    rows.into_iter().map(StoredToolServer::try_from).collect()
+    let rows: Vec<Readable<ServerRow>> =
+        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(kept(readable(rows, "tool_servers").into_iter().map(StoredToolServer::try_from), "tool_servers"))
 }
 
 /// The owner's server of this slug.

@@ -7,13 +7,15 @@ use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::domain::{Block, BlockId, ChatId, GenerationId, TurnId, UserId};
+use crate::domain::{Author, Block, BlockId, BlockState, ChatId, GenerationId, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::{from_json, inconsistent, parse_word, to_json, word};
+use crate::server::store::readable::{self, Damage, Lossy, Readable, RowReader};
+use crate::server::store::rows::{to_json, word};
 use crate::server::store::turn_events::fixed_chunks;
 use crate::server::store::turns::span::{self, Span};
 
+const TABLE: &str = "turn_blocks";
 /// Followed by rows of values.
 const INSERT: &str = "INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, \
     parent_block_id, generation_id, metadata, created_at, updated_at) ";
@@ -50,30 +52,44 @@ pub(super) struct BlockRow {
     turn_id: Uuid,
     seq: i64,
     chat_seq: i64,
-    author: String,
-    state: String,
-    content: String,
-    parent_block_id: Option<Uuid>,
-    generation_id: Option<Uuid>,
-    metadata: String,
-    created_at: DateTime<Utc>,
+    author: Lossy<String>,
+    state: Lossy<String>,
+    content: Lossy<String>,
+    parent_block_id: Lossy<Option<Uuid>>,
+    generation_id: Lossy<Option<Uuid>>,
+    metadata: Lossy<String>,
+    created_at: Lossy<DateTime<Utc>>,
 }
 
 impl BlockRow {
-    pub(super) fn into_block(self) -> Result<Block, StoreError> {
-        const TABLE: &str = "turn_blocks";
-        Ok(Block {
+    /// The block as far as it can be read: a notice stands for content that cannot. What is wrong goes into `damages`.
+    pub(super) fn into_block(self, damages: &mut Vec<Damage>) -> Block {
+        let mut row = RowReader { table: TABLE, id: self.id, damages };
+        let seq = u32::try_from(self.seq).unwrap_or_else(|why| {
+            row.note("seq", why);
+            u32::MAX
+        });
+        let author = row.value("author", self.author).and_then(|word| row.word("author", word));
+        let state = row.value("state", self.state).and_then(|word| row.word("state", word));
+        let before = row.damages.len();
+        let stored = row.value("content", self.content);
+        let content = stored.as_deref().and_then(|text| row.json("content", text));
+        let content = content.unwrap_or_else(|| readable::placeholder(&row.damages[before..], stored.as_deref()));
+        Block {
             id: self.id.into(),
-            seq: u32::try_from(self.seq).map_err(|why| inconsistent(TABLE, "seq", self.id, why))?,
+            seq,
             chat_seq: self.chat_seq,
-            author: parse_word(self.author, TABLE, "author", self.id)?,
-            state: parse_word(self.state, TABLE, "state", self.id)?,
-            content: from_json(&self.content, TABLE, "content", self.id)?,
-            parent_block_id: self.parent_block_id.map(BlockId::from),
-            generation_id: self.generation_id.map(GenerationId::from),
-            block_metadata: from_json(&self.metadata, TABLE, "metadata", self.id)?,
-            created_at: self.created_at,
-        })
+            author: author.unwrap_or(Author::System),
+            state: state.unwrap_or(BlockState::Failed),
+            content,
+            parent_block_id: row.value("parent_block_id", self.parent_block_id).flatten().map(BlockId::from),
+            generation_id: row.value("generation_id", self.generation_id).flatten().map(GenerationId::from),
+            block_metadata: row
+                .value("metadata", self.metadata)
+                .and_then(|text| row.json("metadata", &text))
+                .unwrap_or_default(),
+            created_at: row.moment("created_at", self.created_at),
+        }
     }
 }
 
@@ -121,10 +137,12 @@ pub async fn results_of(tx: &mut Tx, call: BlockId) -> Result<i64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query_scalar(RESULTS_OF).bind(call.uuid()).fetch_one(conn).await?))
 }
 
-/// The stored blocks of a turn, in order. While the turn runs they lag behind the journal.
-pub(super) async fn of_turn(db: &Db, turn: TurnId) -> Result<Vec<Block>, StoreError> {
-    let rows: Vec<BlockRow> = on!(db, |pool| sqlx::query_as(OF_TURN).bind(turn.uuid()).fetch_all(pool).await?);
-    rows.into_iter().map(BlockRow::into_block).collect()
+/// The stored blocks of a turn, in order, with what of them cannot be read. While the turn runs they lag behind the
+/// journal.
+pub(super) async fn of_turn(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Vec<Block>, StoreError> {
+    let rows: Vec<Readable<BlockRow>> =
+        on!(db, |pool| sqlx::query_as(OF_TURN).bind(turn.uuid()).fetch_all(pool).await?);
+    Ok(readable::of_turn(rows, TABLE, turn, damages).into_iter().map(|row| row.into_block(damages)).collect())
 }
 
 /// The stored blocks of the turns in these spans of a path, in their order, with the turns that they belong to.
@@ -172,7 +190,7 @@ pub async fn slice_on_path(
         if left <= 0 {
             break;
         }
-        let rows: Vec<BlockRow> = in_tx!(&mut *tx, |conn| {
+        let rows: Vec<Readable<BlockRow>> = in_tx!(&mut *tx, |conn| {
             let mut query = QueryBuilder::new(ON_PATH);
             span::push_where(&mut query, owner, portion);
             query.push(" ORDER BY t.depth, b.seq LIMIT ").push_bind(left).push(" OFFSET ").push_bind(skip);
@@ -181,9 +199,11 @@ pub async fn slice_on_path(
         if skip > 0 {
             skip = if rows.is_empty() { skip - count_of(tx, owner, portion).await? } else { 0 };
         }
-        for row in rows {
-            blocks.push((row.turn_id.into(), row.into_block()?));
+        let mut damages = Vec::new();
+        for row in readable::readable(rows, TABLE) {
+            blocks.push((row.turn_id.into(), row.into_block(&mut damages)));
         }
+        readable::log(&damages);
     }
     Ok(blocks)
 }

@@ -1,13 +1,17 @@
 //! The journal: the numbered events of each turn, as text that is served as it was written.
 
 use chrono::{DateTime, Utc};
+use serde::de::IgnoredAny;
+use serde_json::Map;
 use sqlx::QueryBuilder;
 
 use crate::domain::{Event, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::{bigint, from_json, place};
+use crate::server::store::readable::{Damage, Lossy, RowReader};
+use crate::server::store::rows::{bigint, place};
 
+const TABLE: &str = "turn_events";
 /// Followed by rows of values.
 const INSERT: &str = "INSERT INTO turn_events (turn_id, seq, event) ";
 
@@ -70,7 +74,7 @@ pub async fn after(
     seq: u64,
     limit: u32,
 ) -> Result<Vec<(u64, String)>, StoreError> {
-    let rows: Vec<(i64, String)> = on!(db, |pool| {
+    let rows: Vec<(i64, Lossy<String>)> = on!(db, |pool| {
         sqlx::query_as(AFTER)
             .bind(owner.uuid())
             .bind(turn.uuid())
@@ -79,7 +83,14 @@ pub async fn after(
             .fetch_all(pool)
             .await?
     });
-    Ok(rows.into_iter().map(|(seq, event)| (place(seq), event)).collect())
+    // What is no text is no JSON either.
+    let text = |event: Lossy<String>| event.or(TABLE, "event", turn.uuid(), String::new);
+    Ok(rows.into_iter().map(|(seq, event)| (place(seq), text(event))).collect())
+}
+
+/// Whether a follower can read this line of a journal.
+pub fn is_readable(event: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(event).is_ok()
 }
 
 /// The number of a turn's newest event; 0 when there is none, which is also so after [`delete_old`].
@@ -96,9 +107,20 @@ pub async fn delete_old(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Resul
     }))
 }
 
-/// The parsed events of a turn up to a number, for folding.
-pub(super) async fn up_to(db: &Db, turn: TurnId, seq: u64) -> Result<Vec<(u64, Event)>, StoreError> {
-    let rows: Vec<(i64, String)> =
+/// The parsed events of a turn up to a number, for folding. One that cannot be read is there as an event that says
+/// nothing, so that those behind it keep their places.
+pub(super) async fn up_to(
+    db: &Db,
+    turn: TurnId,
+    seq: u64,
+    damages: &mut Vec<Damage>,
+) -> Result<Vec<(u64, Event)>, StoreError> {
+    let rows: Vec<(i64, Lossy<String>)> =
         on!(db, |pool| sqlx::query_as(UP_TO).bind(turn.uuid()).bind(bigint(seq)).fetch_all(pool).await?);
-    rows.into_iter().map(|(seq, event)| Ok((place(seq), from_json(&event, "turn_events", "event", turn)?))).collect()
+    let mut reader = RowReader { table: TABLE, id: turn.uuid(), damages };
+    let read = |(seq, event): (i64, Lossy<String>)| {
+        let event = reader.value("event", event).and_then(|text| reader.json("event", &text));
+        (place(seq), event.unwrap_or_else(|| Event::Unknown(Map::new())))
+    };
+    Ok(rows.into_iter().map(read).collect())
 }

@@ -68,7 +68,8 @@ impl Recorder {
     }
 
     /// Notes an event. It is stored and shown with the next `settle` or `flush`.
-    pub fn push(&mut self, event: Event) {
+    pub fn push(&mut self, mut event: Event) {
+        event.bound();
         self.structural |= !event.is_growth();
         coalesce::push(&mut self.pending, event);
     }

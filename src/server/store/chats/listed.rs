@@ -8,6 +8,7 @@ use crate::domain::{ChatId, UserId};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::pattern::holding;
+use crate::server::store::readable::{Lossy, Readable, moment_of, readable};
 
 /// The chats ($1: their owner) that fit, as a list shows them, at most $2.
 macro_rules! listed {
@@ -42,6 +43,8 @@ sql! {
         ORDER BY c.updated_at DESC, c.id DESC");
 }
 
+const TABLE: &str = "chats";
+
 /// A chat as a list shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedChat {
@@ -70,10 +73,10 @@ pub struct Browsed {
 #[derive(sqlx::FromRow)]
 struct ListedRow {
     id: Uuid,
-    title: String,
-    updated_at: DateTime<Utc>,
-    pinned_at: Option<DateTime<Utc>>,
-    archived_at: Option<DateTime<Utc>>,
+    title: Lossy<String>,
+    updated_at: Lossy<DateTime<Utc>>,
+    pinned_at: Lossy<Option<DateTime<Utc>>>,
+    archived_at: Lossy<Option<DateTime<Utc>>>,
     running: bool,
     has_draft: bool,
 }
@@ -82,10 +85,10 @@ impl From<ListedRow> for ListedChat {
     fn from(row: ListedRow) -> Self {
         Self {
             id: row.id.into(),
-            title: row.title,
-            updated_at: row.updated_at,
-            pinned_at: row.pinned_at,
-            archived_at: row.archived_at,
+            title: row.title.or(TABLE, "title", row.id, String::new),
+            updated_at: row.updated_at.or(TABLE, "updated_at", row.id, || moment_of(row.id)),
+            pinned_at: row.pinned_at.or(TABLE, "pinned_at", row.id, || None),
+            archived_at: row.archived_at.or(TABLE, "archived_at", row.id, || None),
             running: row.running,
             has_draft: row.has_draft,
         }
@@ -108,18 +111,18 @@ pub async fn pinned(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat
 }
 
 async fn first(db: &Db, which: &'static str, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
-    let rows: Vec<ListedRow> =
+    let rows: Vec<Readable<ListedRow>> =
         on!(db, |pool| sqlx::query_as(which).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
-    Ok(rows.into_iter().map(ListedChat::from).collect())
+    Ok(readable(rows, TABLE).into_iter().map(ListedChat::from).collect())
 }
 
 /// Those that come behind one of them, without the pinned ones.
 pub async fn list_behind(db: &Db, owner: UserId, behind: ChatId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
-    let rows: Vec<ListedRow> = on!(db, |pool| {
+    let rows: Vec<Readable<ListedRow>> = on!(db, |pool| {
         let query = sqlx::query_as(LIST_BEHIND).bind(owner.uuid()).bind(i64::from(limit)).bind(behind.uuid());
         query.fetch_all(pool).await?
     });
-    Ok(rows.into_iter().map(ListedChat::from).collect())
+    Ok(readable(rows, TABLE).into_iter().map(ListedChat::from).collect())
 }
 
 /// Some of all chats, by their last change.
@@ -127,7 +130,7 @@ pub async fn browse(db: &Db, owner: UserId, which: &Browsed, limit: u32) -> Resu
     // SQLite knows capitals of ASCII alone.
     let has_capital = |letter: char| !letter.is_ascii() && (letter.is_lowercase() || letter.is_uppercase());
     let part = holding(&which.part.to_lowercase(), |letter| is_loose(letter) || has_capital(letter));
-    let rows: Vec<ListedRow> = on!(db, |pool| {
+    let rows: Vec<Readable<ListedRow>> = on!(db, |pool| {
         sqlx::query_as(BROWSE)
             .bind(owner.uuid())
             .bind(i64::from(limit))
@@ -137,5 +140,5 @@ pub async fn browse(db: &Db, owner: UserId, which: &Browsed, limit: u32) -> Resu
             .fetch_all(pool)
             .await?
     });
-    Ok(rows.into_iter().map(ListedChat::from).collect())
+    Ok(readable(rows, TABLE).into_iter().map(ListedChat::from).collect())
 }

@@ -11,6 +11,7 @@ use crate::domain::{ChatId, DeletionId, UserId};
 use crate::server::platform::ids;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::parse_word;
 
 sql! {
@@ -175,12 +176,16 @@ pub async fn take_up(tx: &mut Tx, of: Doomed, now: DateTime<Utc>) -> Result<bool
 
 /// Everything that is to go by now.
 pub async fn doomed(db: &Db, now: DateTime<Utc>) -> Result<Vec<Doomed>, StoreError> {
-    let rows: Vec<(Uuid, Uuid, String)> = on!(db, |pool| sqlx::query_as(MARKED).bind(now).fetch_all(pool).await?);
-    rows.into_iter()
-        .map(|(id, chat, kind)| {
-            Ok(Doomed { id: id.into(), chat_id: chat.into(), kind: parse_word(kind, "deletions", "kind", id)? })
+    let rows: Vec<Readable<(Uuid, Uuid, String)>> =
+        on!(db, |pool| sqlx::query_as(MARKED).bind(now).fetch_all(pool).await?);
+    let doomed = |(id, chat, kind)| {
+        Ok::<_, StoreError>(Doomed {
+            id: Uuid::into(id),
+            chat_id: Uuid::into(chat),
+            kind: parse_word(kind, "deletions", "kind", id)?,
         })
-        .collect()
+    };
+    Ok(kept(readable(rows, "deletions").into_iter().map(doomed), "deletions"))
 }
 
 /// The turns that go with it, children before their parents. None of them changes any more: nothing can be added below

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Finding, While, attachments, calls, finding, unreadable};
+use super::{Finding, While, attachments, calls, damage, finding, unreadable};
 use crate::domain::block::chat_seq;
 use crate::domain::waiting::waits_for;
 use crate::domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus, fold};
@@ -20,10 +20,14 @@ sql! {
 pub(super) async fn check(db: &Db, meanwhile: While, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
     let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(TURNS).fetch_all(pool).await?);
     for id in ids {
-        let Some(Some(turn)) = unreadable(read::any(db, id.into()).await, findings)? else { continue };
-        let Some(events) = unreadable(turn_events::up_to(db, turn.id, turn.last_event_seq).await, findings)? else {
+        let mut damages = Vec::new();
+        let Some(Some(turn)) = unreadable(read::any(db, id.into(), &mut damages).await, findings)? else { continue };
+        let events = turn_events::up_to(db, turn.id, turn.last_event_seq, &mut damages).await?;
+        if !damages.is_empty() {
+            // What else may be wrong with the turn follows from that.
+            findings.extend(damages.into_iter().map(damage));
             continue;
-        };
+        }
         events_are_dense(&turn, &events, findings);
         if !turn.status.is_terminal() {
             calls::of_turn(&folded(&turn, &events), findings);

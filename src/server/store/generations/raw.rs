@@ -7,11 +7,15 @@ use sha2::{Digest, Sha256};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::domain::{GenerationId, TurnId, UserId};
+use crate::domain::{GenerationId, TurnId, UserId, limits};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{bigint, inconsistent};
 use crate::server::store::turn_events::fixed_chunks;
+
+/// More than any response that is kept, of this server's or of an archive.
+const LENGTH_MAX: usize = 4 * limits::RAW_BYTES;
 
 /// Up to this many bytes are compressed inside the transaction that ends the generation: a few milliseconds.
 const SMALL: i64 = 1 << 20;
@@ -170,7 +174,7 @@ pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<R
     let mut map: HashMap<TurnId, Vec<RawStep>> = HashMap::new();
     // A path may have more turns than a statement may have parameters.
     for some in turns.chunks(TURNS_AT_ONCE) {
-        let rows: Vec<StepRow> = on!(db, |pool| {
+        let rows: Vec<Readable<StepRow>> = on!(db, |pool| {
             let mut query = QueryBuilder::new(OF_TURNS);
             query.push("WHERE g.turn_id IN (");
             let mut list = query.separated(", ");
@@ -180,9 +184,12 @@ pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<R
             query.push(") ORDER BY g.turn_id, g.step");
             query.build_query_as().persistent(false).fetch_all(pool).await?
         });
-        for row in rows {
+        for row in readable(rows, "generations") {
             let body = match (row.raw_response, row.raw_bytes) {
-                (Some(bytes), Some(length)) => RawBody::packed(bytes, length, row.id)?,
+                // A body that is damaged is none: the turn goes to its model as plain text.
+                (Some(bytes), Some(length)) => kept([RawBody::packed(bytes, length, row.id)], "generations")
+                    .pop()
+                    .unwrap_or(RawBody::Plain(Vec::new())),
                 _ if !row.has_pieces => RawBody::Plain(Vec::new()),
                 _ => match pieces(db, row.id).await?.concat() {
                     // They may have been packed since the row was read.
@@ -258,6 +265,10 @@ pub(in crate::server::store) fn compress(pieces: &[Vec<u8>]) -> Result<Packed, S
 pub(in crate::server::store) fn decompress(packed: &[u8], length: i64, id: Uuid) -> Result<Vec<u8>, StoreError> {
     let failed = |why: String| inconsistent("generations", "raw_response", id, why);
     let length = usize::try_from(length).map_err(|why| failed(why.to_string()))?;
+    // The length is what is allocated: a damaged one must not ask for more than there ever is.
+    if length > LENGTH_MAX {
+        return Err(failed(format!("its length of {length} bytes is beyond every response")));
+    }
     let body = zstd::bulk::decompress(packed, length).map_err(|why| failed(why.to_string()))?;
     if body.len() == length { Ok(body) } else { Err(failed("the length is not the stored one".into())) }
 }

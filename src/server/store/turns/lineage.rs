@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::domain::{BranchId, ChatId, Content, Cost, Role, TurnId, TurnStatus, Usage, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::kept;
 use crate::server::store::rows::{UsageRow, from_json, inconsistent, place};
 
 sql! {
@@ -91,7 +92,8 @@ pub async fn tools_called(db: &Db, owner: UserId, leaf: TurnId, turns: usize) ->
     });
     let mut names = Vec::with_capacity(rows.len());
     for (id, content) in rows {
-        if let Content::ToolUse { tool_name, .. } = from_json(&content, "turn_blocks", "content", id)? {
+        let content = from_json(&content, "turn_blocks", "content", id);
+        if let Some(Content::ToolUse { tool_name, .. }) = kept([content], "turn_blocks").pop() {
             names.push(tool_name);
         }
     }

@@ -8,14 +8,20 @@ use sqlx::QueryBuilder;
 use sqlx::types::Json;
 use uuid::Uuid;
 
+use crate::domain::block::chat_seq;
 use crate::domain::tree::Node;
-use crate::domain::{Block, ChatId, Cost, Failure, Role, Turn, TurnId, TurnStatus, Usage, UserId, fold};
+use crate::domain::{
+    Author, Block, BlockState, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, Usage, UserId, fold,
+};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::{UsageRow, inconsistent, place};
+use crate::server::store::readable::{self, Damage, Lossy, Readable, RowReader};
+use crate::server::store::rows::{UsageRow, place};
 use crate::server::store::turn_blocks;
 use crate::server::store::turn_events;
 use crate::server::store::turns::span::{self, Span, Spot};
+
+const TABLE: &str = "turns";
 
 macro_rules! turn_columns {
     () => {
@@ -49,28 +55,35 @@ struct TurnRow {
     branch_id: Uuid,
     exchange_id: Uuid,
     prev_turn_id: Option<Uuid>,
-    role: String,
-    status: String,
-    provider_used: Option<String>,
-    model_used: Option<String>,
+    role: Lossy<String>,
+    status: Lossy<String>,
+    provider_used: Lossy<Option<String>>,
+    model_used: Lossy<Option<String>>,
     #[sqlx(flatten)]
     usage: UsageRow,
     cost_micros: Option<i64>,
     is_cost_estimated: Option<bool>,
     context_tokens: Option<i64>,
-    error: Option<Json<Failure>>,
+    error: Lossy<Option<Json<Failure>>>,
     last_event_seq: i64,
-    created_at: DateTime<Utc>,
-    started_at: Option<DateTime<Utc>>,
-    completed_at: Option<DateTime<Utc>>,
+    created_at: Lossy<DateTime<Utc>>,
+    started_at: Lossy<Option<DateTime<Utc>>>,
+    completed_at: Lossy<Option<DateTime<Utc>>>,
 }
 
 impl TurnRow {
-    fn into_turn(self, blocks: Vec<Block>) -> Result<Turn, StoreError> {
-        let role = Role::parse(&self.role).ok_or_else(|| inconsistent("turns", "role", self.id, &self.role))?;
-        let status =
-            TurnStatus::parse(&self.status).ok_or_else(|| inconsistent("turns", "status", self.id, &self.status))?;
-        Ok(Turn {
+    /// The turn as far as its row can be read. What is wrong goes into `damages`.
+    fn into_turn(self, blocks: Vec<Block>, damages: &mut Vec<Damage>) -> Turn {
+        let mut row = RowReader { table: TABLE, id: self.id, damages };
+        let role = row.value("role", self.role).and_then(|word| row.word("role", word));
+        let role = role.unwrap_or(if self.prev_turn_id.is_none() { Role::User } else { Role::Assistant });
+        let status = row.value("status", self.status).and_then(|word| row.word("status", word));
+        let status = status.unwrap_or(TurnStatus::Error);
+        let unknown = || Some(Json(Failure::new(FailureKind::Internal, "")));
+        let error = row.value("error", self.error).unwrap_or_else(unknown).map(|Json(error)| error);
+        let created_at = row.moment("created_at", self.created_at);
+        let completed_at = row.value("completed_at", self.completed_at).flatten();
+        Turn {
             id: self.id.into(),
             chat_id: self.chat_id.into(),
             ord: self.ord,
@@ -80,22 +93,43 @@ impl TurnRow {
             prev_turn_id: self.prev_turn_id.map(TurnId::from),
             role,
             status,
-            provider_used: self.provider_used,
-            model_used: self.model_used,
+            provider_used: row.value("provider_used", self.provider_used).flatten(),
+            model_used: row.value("model_used", self.model_used).flatten(),
             usage: self.usage.into(),
             cost: self
                 .cost_micros
                 .map(|micros| Cost { micros: place(micros), is_estimated: self.is_cost_estimated.unwrap_or(true) }),
             context_tokens: self.context_tokens.map(place),
-            error: self.error.map(|Json(error)| error),
+            error,
             last_event_seq: place(self.last_event_seq),
-            created_at: self.created_at,
-            started_at: self.started_at,
-            completed_at: self.completed_at,
+            created_at,
+            started_at: row.value("started_at", self.started_at).flatten(),
+            completed_at: completed_at.or(status.is_terminal().then_some(created_at)),
             blocks,
             attempt: None,
-        })
+        }
     }
+}
+
+/// Says in a turn that a part of it is missing, behind what there is.
+fn note_damage(turn: &mut Turn, damages: &[Damage]) {
+    if turn.blocks.iter().any(|block| readable::is_note_of(block, turn.id)) {
+        return;
+    }
+    let seq = turn.blocks.last().map_or(0, |last| last.seq.saturating_add(1));
+    turn.blocks.push(Block {
+        // No block has the id of a turn; the same one at each reading keeps pages in step.
+        id: turn.id.uuid().into(),
+        seq,
+        chat_seq: chat_seq(turn.ord, seq),
+        author: Author::System,
+        state: BlockState::Done,
+        content: readable::placeholder(damages, None),
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: serde_json::Value::Null,
+        created_at: turn.created_at,
+    });
 }
 
 /// A turn of this owner, as it is now.
@@ -103,8 +137,16 @@ pub async fn find(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<Turn>, 
     let row: Option<TurnRow> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
     let Some(row) = row else { return Ok(None) };
-    let blocks = turn_blocks::of_turn(db, turn).await?;
-    as_it_is(db, row.into_turn(blocks)?).await.map(Some)
+    with_blocks(db, row).await.map(Some)
+}
+
+/// A turn as it is now, with its blocks.
+async fn with_blocks(db: &Db, row: TurnRow) -> Result<Turn, StoreError> {
+    let mut damages = Vec::new();
+    let blocks = turn_blocks::of_turn(db, row.id.into(), &mut damages).await?;
+    readable::log(&damages);
+    damages.retain(|damage| damage.column == readable::WHOLE_ROW);
+    as_it_is(db, row, blocks, damages).await
 }
 
 /// The newest `limit` turns of the path that ends at `leaf`, in the order root to leaf, and whether there are older
@@ -136,21 +178,20 @@ pub async fn between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) 
     let mut turns = Vec::with_capacity(rows.len());
     for row in rows {
         let blocks = by_turn.remove(&row.id.into()).unwrap_or_default();
-        turns.push(as_it_is(db, row.into_turn(blocks)?).await?);
+        turns.push(as_it_is(db, row, blocks, Vec::new()).await?);
     }
     Ok(turns)
 }
 
 /// The turns of a chat that stand behind this place, at most so many, whatever branch they are on.
 pub async fn of_chat(db: &Db, owner: UserId, chat: ChatId, behind: i64, limit: u32) -> Result<Vec<Turn>, StoreError> {
-    let rows: Vec<TurnRow> = on!(db, |pool| {
+    let rows: Vec<Readable<TurnRow>> = on!(db, |pool| {
         let query = sqlx::query_as(OF_CHAT).bind(owner.uuid()).bind(chat.uuid());
         query.bind(behind).bind(i64::from(limit)).fetch_all(pool).await?
     });
     let mut turns = Vec::with_capacity(rows.len());
-    for row in rows {
-        let blocks = turn_blocks::of_turn(db, row.id.into()).await?;
-        turns.push(as_it_is(db, row.into_turn(blocks)?).await?);
+    for row in readable::readable(rows, TABLE) {
+        turns.push(with_blocks(db, row).await?);
     }
     Ok(turns)
 }
@@ -161,10 +202,10 @@ pub async fn nodes_between(db: &Db, owner: UserId, end: &Spot, first: i64, last:
     let (rows, _) = rows_between(&mut seen, owner, end, first, last).await?;
     seen.commit().await?;
     let node = |row: TurnRow| {
-        let turn = row.into_turn(Vec::new())?;
-        Ok(Node { id: turn.id, prev: turn.prev_turn_id, ord: turn.ord, role: turn.role, status: turn.status })
+        let turn = row.into_turn(Vec::new(), &mut Vec::new());
+        Node { id: turn.id, prev: turn.prev_turn_id, ord: turn.ord, role: turn.role, status: turn.status }
     };
-    rows.into_iter().map(node).collect()
+    Ok(rows.into_iter().map(node).collect())
 }
 
 async fn rows_between(
@@ -183,13 +224,13 @@ async fn rows_between(
     }
     let mut rows: Vec<TurnRow> = Vec::new();
     for portion in span::portions(&spans) {
-        let found: Vec<TurnRow> = in_tx!(&mut *tx, |conn| {
+        let found: Vec<Readable<TurnRow>> = in_tx!(&mut *tx, |conn| {
             let mut query = QueryBuilder::new(ON_PATH);
             span::push_where(&mut query, owner, portion);
             query.push(" ORDER BY t.depth");
             query.build_query_as().persistent(portion.len() == 1).fetch_all(conn).await?
         });
-        rows.extend(found);
+        rows.extend(readable::readable(found, TABLE));
     }
     let expected = (last == end.depth).then(|| end.id.uuid());
     let chain = chain(rows, expected, first, last).ok_or(StoreError::BrokenPath(end.id))?;
@@ -219,20 +260,24 @@ fn chain(rows: Vec<TurnRow>, expected: Option<Uuid>, first: i64, last: i64) -> O
 
 /// Every turn that is not over, of all owners, oldest first: what the sweep at the start has to end.
 pub async fn unfinished(db: &Db) -> Result<Vec<Turn>, StoreError> {
-    let rows: Vec<TurnRow> = on!(db, |pool| sqlx::query_as(UNFINISHED).fetch_all(pool).await?);
+    let rows: Vec<Readable<TurnRow>> = on!(db, |pool| sqlx::query_as(UNFINISHED).fetch_all(pool).await?);
     let mut turns = Vec::with_capacity(rows.len());
-    for row in rows {
-        turns.push(as_it_is(db, row.into_turn(Vec::new())?).await?);
+    for row in readable::readable(rows, TABLE) {
+        turns.push(as_it_is(db, row, Vec::new(), Vec::new()).await?);
     }
     Ok(turns)
 }
 
-/// A turn as its rows say, for the checker.
-pub(in crate::server::store) async fn any(db: &Db, turn: TurnId) -> Result<Option<Turn>, StoreError> {
+/// A turn as its rows say, for the checker, with what of them cannot be read.
+pub(in crate::server::store) async fn any(
+    db: &Db,
+    turn: TurnId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<Turn>, StoreError> {
     let row: Option<TurnRow> = on!(db, |pool| sqlx::query_as(ANY).bind(turn.uuid()).fetch_optional(pool).await?);
     let Some(row) = row else { return Ok(None) };
-    let blocks = turn_blocks::of_turn(db, turn).await?;
-    row.into_turn(blocks).map(Some)
+    let blocks = turn_blocks::of_turn(db, turn, damages).await?;
+    Ok(Some(row.into_turn(blocks, damages)))
 }
 
 /// The turn as it was before its first event: what its journal is folded into.
@@ -252,14 +297,37 @@ pub(in crate::server::store) fn before_events(turn: &Turn) -> Turn {
     }
 }
 
-async fn as_it_is(db: &Db, turn: Turn) -> Result<Turn, StoreError> {
-    if turn.status.is_terminal() {
-        return Ok(turn);
+/// `missing` is what of the blocks is known to be lost.
+async fn as_it_is(db: &Db, row: TurnRow, blocks: Vec<Block>, missing: Vec<Damage>) -> Result<Turn, StoreError> {
+    let mut damages = missing;
+    let mut turn = row.into_turn(blocks, &mut damages);
+    if !turn.status.is_terminal() {
+        turn = replayed(db, turn, &mut damages).await?;
     }
+    if !damages.is_empty() {
+        readable::log(&damages);
+        note_damage(&mut turn, &damages);
+    }
+    Ok(turn)
+}
+
+/// A running turn as its journal gives it.
+async fn replayed(db: &Db, turn: Turn, damages: &mut Vec<Damage>) -> Result<Turn, StoreError> {
+    let before = damages.len();
     // All of the journal: growth is stored without touching the turn's row.
-    let events = turn_events::up_to(db, turn.id, i64::MAX.unsigned_abs()).await?;
+    let events = turn_events::up_to(db, turn.id, i64::MAX.unsigned_abs(), damages).await?;
     let mut folded = before_events(&turn);
     // What is impossible in a journal is fsck's to report; a reader shows what there is.
     let _ = fold::fold(&mut folded, events.iter().map(|(seq, event)| (*seq, event)));
+    if damages.len() == before {
+        return Ok(folded);
+    }
+    // Of a block whose beginning is lost in the journal, its row has what it was when it was stored last.
+    for block in turn_blocks::of_turn(db, turn.id, damages).await? {
+        if folded.block_mut(block.id).is_none() {
+            folded.blocks.push(block);
+        }
+    }
+    folded.blocks.sort_by_key(|block| block.seq);
     Ok(folded)
 }

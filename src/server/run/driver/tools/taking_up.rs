@@ -55,7 +55,7 @@ impl Run<'_> {
         let Some(tool) = offered.iter().find(|tool| tool.spec.name == call.name) else {
             return Look::Refused(words::not_available(&call.name));
         };
-        let Some(arguments) = &call.arguments else { return Look::Refused(words::NOT_JSON.to_owned()) };
+        let Some(arguments) = &call.arguments else { return Look::Refused(words::unusable(&call.raw)) };
         match &tool.origin {
             None => Look::May(Target::Provider),
             Some(ToolOrigin::Client) => Look::HandedOver,

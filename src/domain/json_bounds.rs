@@ -1,0 +1,216 @@
+//! Bounds of stored JSON: whatever is written can be read again. A reader (`serde_json`, here and in the browser) gives
+//! up at 128 levels and takes an object apart whose first name is its private one, so values are held to a smaller depth
+//! with room for every envelope around them, and both are looked for where a value comes in and where a row is written.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::limits;
+
+/// The beginning of the names that `serde_json` keeps for itself. An object that has one as its first name is not read
+/// back as it was written.
+const RESERVED: &str = "$serde_json::private::";
+
+/// Any JSON value as its text has it. `Value`'s own reader follows its reserved names into the strings behind them,
+/// where a nesting begins anew that no bound has seen.
+pub struct Plain(pub Value);
+
+/// Whether an object's name is one that `serde_json` keeps for itself.
+pub fn is_reserved(name: &str) -> bool {
+    name.starts_with(RESERVED)
+}
+
+/// Reads a text as one value, with no name that means anything but itself.
+///
+/// # Errors
+/// It is not JSON, or nested deeper than `serde_json` goes.
+pub fn parse(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str::<Plain>(text).map(|Plain(value)| value)
+}
+
+/// Reads a text as one value that may be stored.
+///
+/// # Errors
+/// As [`parse`], and where the value is beyond the bounds; the error says which.
+pub fn parse_bounded(text: &str) -> serde_json::Result<Value> {
+    let value = parse(text)?;
+    match excess(&value, limits::JSON_VALUE_DEPTH) {
+        None => Ok(value),
+        Some(Excess::Depth) => {
+            Err(serde_json::Error::custom(format_args!("nested deeper than {} levels", limits::JSON_VALUE_DEPTH)))
+        }
+        Some(Excess::Name) => Err(serde_json::Error::custom(format_args!("a name begins with {RESERVED}"))),
+    }
+}
+
+/// Holds a value to the bounds: what is nested deeper, or could not be read back, becomes a string of its own JSON.
+/// Gives whether anything did.
+pub fn bound(value: &mut Value) -> bool {
+    if excess(value, limits::JSON_VALUE_DEPTH).is_none() {
+        return false;
+    }
+    let text = value.to_string();
+    *value = parse(&bounded(&text, limits::JSON_VALUE_DEPTH)).unwrap_or(Value::String(text));
+    true
+}
+
+/// Holds a text of JSON to the bounds in the same manner, whatever its depth: without recursion, and without a copy
+/// where there is nothing to do. A text that is no JSON stays none.
+pub fn bounded(text: &str, depth: usize) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let mut written = String::new();
+    let (mut copied, mut at, mut level) = (0, 0, 0usize);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = end_of_string(bytes, at),
+            b'{' | b'[' if level == depth || begins_reserved(text, at) => {
+                let end = end_of_container(bytes, at);
+                written.push_str(&text[copied..at]);
+                written.push_str(&Value::from(&text[at..end]).to_string());
+                (copied, at) = (end, end);
+            }
+            b'{' | b'[' => (level, at) = (level + 1, at + 1),
+            b'}' | b']' => (level, at) = (level.saturating_sub(1), at + 1),
+            _ => at += 1,
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    written.push_str(&text[copied..]);
+    Cow::Owned(written)
+}
+
+enum Excess {
+    Depth,
+    Name,
+}
+
+/// How a value is beyond the bounds. Walks with a list of its own: the depth is what is in question.
+fn excess(value: &Value, depth: usize) -> Option<Excess> {
+    let mut open = vec![(value, 0)];
+    while let Some((value, level)) = open.pop() {
+        match value {
+            Value::Array(_) | Value::Object(_) if level == depth => return Some(Excess::Depth),
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, level + 1))),
+            Value::Object(members) => {
+                if members.keys().next().is_some_and(|name| is_reserved(name)) {
+                    return Some(Excess::Name);
+                }
+                open.extend(members.values().map(|member| (member, level + 1)));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Behind the string that begins here, or behind the text where it does not end.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'"' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// Behind the array or object that begins here, or behind the text where it does not end.
+fn end_of_container(bytes: &[u8], start: usize) -> usize {
+    let (mut at, mut level) = (start, 0usize);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at = end_of_string(bytes, at);
+                continue;
+            }
+            b'{' | b'[' => level += 1,
+            b'}' | b']' if level == 1 => return at + 1,
+            b'}' | b']' => level -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+/// Whether an object begins here whose first name is a reserved one, however it is spelt.
+fn begins_reserved(text: &str, start: usize) -> bool {
+    let Some(inside) = text[start..].strip_prefix('{') else { return false };
+    let name = inside.trim_ascii_start();
+    if !name.starts_with("\"$") && !name.starts_with("\"\\") {
+        return false;
+    }
+    let end = end_of_string(name.as_bytes(), 0);
+    let name = name.get(..end).and_then(|name| serde_json::from_str::<String>(name).ok());
+    name.is_some_and(|name| is_reserved(&name))
+}
+
+impl<'de> Deserialize<'de> for Plain {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(PlainVisitor)
+    }
+}
+
+struct PlainVisitor;
+
+impl<'de> Visitor<'de> for PlainVisitor {
+    type Value = Plain;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any valid JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Plain, E> {
+        Ok(Plain(Value::Null))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Plain, E> {
+        Ok(Plain(Value::Bool(value)))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Plain, E> {
+        Ok(Plain(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Plain, E> {
+        Ok(Plain(number.into()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Plain, E> {
+        Ok(Plain(Number::from_f64(number).map_or(Value::Null, Value::Number)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Plain, E> {
+        Ok(Plain(text.into()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Plain, E> {
+        Ok(Plain(Value::String(text)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Plain, A::Error> {
+        let mut items = Vec::new();
+        while let Some(Plain(item)) = from.next_element()? {
+            items.push(item);
+        }
+        Ok(Plain(Value::Array(items)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Plain, A::Error> {
+        let mut members = Map::new();
+        while let Some((name, Plain(member))) = from.next_entry::<String, Plain>()? {
+            members.insert(name, member);
+        }
+        Ok(Plain(Value::Object(members)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
