@@ -81,7 +81,6 @@ mod own_cluster;
 #[path = "server/parameters.rs"]
 mod parameters;
 #[path = "support/postgres_proxy.rs"]
-#[expect(dead_code, reason = "connections that are cut are for the tests of the store")]
 mod postgres_proxy;
 #[path = "server/providers.rs"]
 mod providers;

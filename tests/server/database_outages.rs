@@ -39,7 +39,7 @@ struct Streaming {
     log: Arc<turnleaf::server::outbound::scripted::Log>,
     replies: Vec<turnleaf::server::service::turns::Started>,
     claim: tokio::task::JoinHandle<()>,
-    gate: Arc<Notify>,
+    gates: Vec<Arc<Notify>>,
 }
 
 fn said() -> String {
@@ -52,13 +52,13 @@ impl Streaming {
         let mut claim = Claim::take(&db, ids::mint()).await.unwrap();
         claim.begin_epoch().await.unwrap();
         let claim = tokio::spawn(async move { claim.watch().await });
-        let gate = Arc::new(Notify::new());
+        let gates: Vec<Arc<Notify>> = (0..REPLIES).map(|_| Arc::default()).collect();
         let word = |n: usize| [text(&format!("word {n} ")), Step::Wait(Duration::from_millis(10))];
         let steps = |gate: &Arc<Notify>| {
             let rest = [Step::Until(gate.clone())].into_iter().chain((1..WORDS).flat_map(word));
             word(0).into_iter().chain(rest).collect::<Vec<_>>()
         };
-        let answers = (0..REPLIES).map(|_| answer(steps(&gate))).chain([answer([text("next")])]);
+        let answers = gates.iter().map(|gate| answer(steps(gate))).chain([answer([text("next")])]);
         let provider = Scripted::new("scripted", answers);
         let log = provider.log();
         let house = House::upon(db, provider).await;
@@ -69,11 +69,11 @@ impl Streaming {
         for reply in &replies {
             house.until(reply.assistant_turn.id, |turn| !turn.content_text().is_empty()).await;
         }
-        Self { house, log, replies, claim, gate }
+        Self { house, log, replies, claim, gates }
     }
 
     fn go_on(&self) {
-        self.gate.notify_waiters();
+        self.gates.iter().for_each(|gate| gate.notify_one());
     }
 
     /// All replies are complete and as they were sent, each asked for once, and the next message is answered.
@@ -84,9 +84,9 @@ impl Streaming {
                 let events = self.house.follow(id, 0).await;
                 let numbers: Vec<u64> = events.iter().map(|(seq, _)| *seq).collect();
                 assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "dense");
-                assert!(matches!(events.last(), Some((_, Event::TurnEnd { status: TurnStatus::Complete, .. }))));
                 let turn = self.house.ended(id).await;
                 assert_eq!((turn.status, turn.content_text()), (TurnStatus::Complete, said()), "{:?}", turn.error);
+                assert!(matches!(events.last(), Some((_, Event::TurnEnd { status: TurnStatus::Complete, .. }))));
             }
             let next = self.house.send_to(self.replies[0].chat.id, "and?").await;
             assert_eq!(self.house.ended(next.assistant_turn.id).await.status, TurnStatus::Complete);

@@ -160,16 +160,22 @@ impl Db {
         }
     }
 
-    /// Waits for running work and closes all connections.
+    /// Waits for running work and closes all connections. PostgreSQL's are not waited for longer than for a new one.
     pub async fn close(&self) {
         match self {
             Self::Sqlite { writer, readers, .. } => {
                 readers.close().await;
                 writer.close().await;
             }
-            Self::Postgres { writer, readers, .. } => {
-                readers.close().await;
-                writer.close().await;
+            Self::Postgres { writer, readers, limits, .. } => {
+                let closed = async {
+                    readers.close().await;
+                    writer.close().await;
+                };
+                // A connection that died while it was released never says that it is free.
+                if tokio::time::timeout(limits.acquire, closed).await.is_err() {
+                    tracing::warn!("a connection to the database does not end");
+                }
             }
         }
     }
