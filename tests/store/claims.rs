@@ -168,3 +168,26 @@ async fn claim_is_taken_again_from_a_session_of_ours_that_the_server_believes_al
     db.close().await;
     fresh.close().await;
 }
+
+#[tokio::test]
+async fn pool_connects_anew_when_its_server_has_become_read_only() {
+    let Some(fresh) = migrated_postgres().await else { return };
+    let Db::Postgres { writer, .. } = &fresh.db else { unreachable!() };
+    // As after a failover, when the connections that are open lead to what is a standby now.
+    let mut tx = fresh.db.begin().await.unwrap();
+    let turnleaf::server::store::Tx::Postgres(conn) = &mut tx else { unreachable!() };
+    let read_only = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY";
+    sqlx::query(read_only).execute(&mut **conn).await.unwrap();
+    tx.commit().await.unwrap();
+    for _ in 0..3 {
+        let mut tx = fresh.db.begin().await.unwrap();
+        turnleaf::server::store::users::ensure_local_owner(&mut tx, ids::mint(), noon()).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+    let mut conn = writer.acquire().await.unwrap();
+    sqlx::query("BEGIN READ ONLY").execute(&mut *conn).await.unwrap();
+    let refused = sqlx::query("DELETE FROM users").execute(&mut *conn).await.unwrap_err();
+    assert!(StoreError::from(refused).is_busy(), "another attempt finds the new primary");
+    drop(conn.detach());
+    fresh.close().await;
+}
