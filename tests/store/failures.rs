@@ -8,9 +8,7 @@ use crate::migrations::empty_postgres;
 use sqlx::Connection;
 use turnleaf::domain::*;
 use turnleaf::server::store::turn_events::EventRow;
-use turnleaf::server::store::{
-    Db, StoreError, branches, chats, exchanges, settings, turn_events, turns, users,
-};
+use turnleaf::server::store::{Db, StoreError, branches, chats, exchanges, settings, turn_events, turns, users};
 
 pub async fn owner(db: &Db) -> UserId {
     let mut tx = db.begin().await.unwrap();

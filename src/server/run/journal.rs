@@ -190,8 +190,8 @@ fn answer(entry: Entry, outcome: Result<(), &StoreError>) {
     {
         entry.live.committed(last.seq);
     }
-    let outcome = outcome
-        .map_err(|error| Unstored { failure: failure_of(error), is_taken: is_of_another_writer(error) });
+    let outcome =
+        outcome.map_err(|error| Unstored { failure: failure_of(error), is_taken: is_of_another_writer(error) });
     match (entry.done, outcome) {
         // A run that stopped waiting needs no answer.
         (Some(done), outcome) => drop(done.send(outcome)),

@@ -108,8 +108,7 @@ impl Db {
     pub async fn fence(&self, tx: &mut Tx) -> Result<(), StoreError> {
         let (Self::Postgres { claim, .. }, Tx::Postgres(tx)) = (self, tx) else { return Ok(()) };
         let (ClaimState::Held(epoch) | ClaimState::Lost(epoch)) = claim.state() else { return Ok(()) };
-        let found: Option<i64> =
-            sqlx::query_scalar(IS_EPOCH).bind(epoch).fetch_optional(&mut tx.bounded()).await?;
+        let found: Option<i64> = sqlx::query_scalar(IS_EPOCH).bind(epoch).fetch_optional(&mut tx.bounded()).await?;
         if found.is_none() {
             claim.set(ClaimState::Taken);
             return Err(StoreError::InUse);
