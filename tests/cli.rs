@@ -10,6 +10,13 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
+#[path = "cli/claims.rs"]
+mod claims;
+
+#[path = "store/databases.rs"]
+#[expect(dead_code, reason = "databases of every kind are for the tests of the store")]
+mod databases;
+
 #[path = "support/legacy.rs"]
 #[expect(dead_code, reason = "PostgreSQL and the other schema are for the tests of the server")]
 mod legacy;
@@ -42,7 +49,12 @@ struct Server {
 impl Server {
     /// Starts on a free port and waits until it says that it listens.
     fn start(data_dir: &Path) -> Self {
-        let mut child = turnleaf(data_dir).args(["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+        Self::spawn(turnleaf(data_dir).args(["serve", "--listen", "127.0.0.1:0"]))
+    }
+
+    /// The same with a command of its own.
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").expect("says where it listens").to_owned();

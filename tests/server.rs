@@ -27,6 +27,8 @@ mod chat_settings;
 mod compare;
 #[path = "server/copies.rs"]
 mod copies;
+#[path = "server/database_outages.rs"]
+mod database_outages;
 #[path = "store/databases.rs"]
 mod databases;
 #[path = "server/document_pages.rs"]
@@ -68,12 +70,18 @@ mod legacy;
 mod legacy_samples;
 #[path = "server/long_chats.rs"]
 mod long_chats;
+#[path = "server/lost_acknowledgements.rs"]
+mod lost_acknowledgements;
 #[path = "server/once.rs"]
 mod once;
 #[path = "server/openapi.rs"]
 mod openapi;
+#[path = "support/own_cluster.rs"]
+mod own_cluster;
 #[path = "server/parameters.rs"]
 mod parameters;
+#[path = "support/postgres_proxy.rs"]
+mod postgres_proxy;
 #[path = "server/providers.rs"]
 mod providers;
 #[path = "server/raw_pages.rs"]

@@ -10,6 +10,8 @@ mod actors;
 mod bush;
 #[path = "store/damage.rs"]
 mod damage;
+#[path = "store/claims.rs"]
+mod claims;
 #[path = "store/databases.rs"]
 mod databases;
 #[path = "store/documents.rs"]
@@ -30,6 +32,11 @@ mod migrations;
 mod paths;
 #[path = "store/plans.rs"]
 mod plans;
+#[path = "support/postgres_proxy.rs"]
+#[expect(dead_code, reason = "commits and black holes are for the tests of the server")]
+mod postgres_proxy;
+#[path = "store/repeated.rs"]
+mod repeated;
 #[path = "store/search.rs"]
 mod search;
 #[path = "store/sent.rs"]

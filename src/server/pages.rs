@@ -229,7 +229,7 @@ fn api_error(error: ServiceError) -> ApiError {
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
         ServiceError::Store(StoreError::Full) => ApiError::Unavailable { message: "The server's disk is full.".into() },
         ServiceError::Store(StoreError::Deleted(_)) => ApiError::NotFound,
-        ServiceError::Store(error) if error.is_busy() => {
+        ServiceError::Store(error) if error.is_busy() || matches!(error, StoreError::InUse) => {
             ApiError::Unavailable { message: "The database is busy. Try again in a moment.".into() }
         }
         ServiceError::Store(error) => internal(&error),

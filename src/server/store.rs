@@ -5,16 +5,20 @@
 //! clock: callers bring both. Not for rules of the model: they are `crate::domain`'s.
 //!
 //! In reading order: [`db`] (connections, transactions, the macros), [`dialect`] (the only place where the databases
-//! differ), [`migrate`], [`error`], then one file per group of tables, and [`fsck`], which checks them all.
+//! differ, with `postgres_tx`, [`time_limits`] and [`claim`], which only PostgreSQL needs), [`migrate`], [`error`], then one
+//! file per group of tables, and [`fsck`], which checks them all.
 
 #[macro_use]
 pub mod db;
+pub mod claim;
 pub mod dialect;
 pub mod error;
 pub mod migrate;
 mod pattern;
 pub mod readable;
+mod postgres_tx;
 mod rows;
+pub mod time_limits;
 
 pub mod archive;
 pub mod attachments;
@@ -48,9 +52,10 @@ pub mod users;
 
 pub mod fsck;
 
+pub use claim::Claim;
 pub use db::{Db, Tx};
-pub use dialect::{Claim, claim};
 pub use error::StoreError;
+pub use time_limits::TimeLimits;
 
 /// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {

@@ -8,11 +8,9 @@ use crate::migrations::empty_postgres;
 use sqlx::Connection;
 use turnleaf::domain::*;
 use turnleaf::server::store::turn_events::EventRow;
-use turnleaf::server::store::{
-    Claim, Db, StoreError, branches, chats, claim, exchanges, settings, turn_events, turns, users,
-};
+use turnleaf::server::store::{Db, StoreError, branches, chats, exchanges, settings, turn_events, turns, users};
 
-async fn owner(db: &Db) -> UserId {
+pub async fn owner(db: &Db) -> UserId {
     let mut tx = db.begin().await.unwrap();
     let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
     tx.commit().await.unwrap();
@@ -20,7 +18,7 @@ async fn owner(db: &Db) -> UserId {
 }
 
 /// A chat whose turns form one line of this length.
-async fn line(db: &Db, owner: UserId, length: i64) -> (ChatId, Vec<Turn>) {
+pub async fn line(db: &Db, owner: UserId, length: i64) -> (ChatId, Vec<Turn>) {
     let chat = chat(owner);
     let branch = branch(chat.id);
     let mut tx = db.begin().await.unwrap();
@@ -156,17 +154,4 @@ async fn a_long_chat_is_read_from_its_newest_end() {
         assert_eq!((all, has_more), (line, false));
         fresh.close().await;
     }
-}
-
-#[tokio::test]
-async fn one_process_alone_drives_the_replies_of_a_database() {
-    let file = empty_sqlite().await;
-    assert!(matches!(claim(&file.db).await, Ok(Claim::OfDirectory)), "a lock file says it");
-    let Some(server) = empty_postgres().await else { return };
-    let held = claim(&server.db).await.unwrap();
-    let second = Db::open(&server.url).await.unwrap();
-    assert!(matches!(claim(&second).await, Err(StoreError::InUse)));
-    second.close().await;
-    drop(held);
-    server.close().await;
 }

@@ -8,8 +8,9 @@ use crate::databases::{Fresh, fresh};
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
-use turnleaf::server::store::Db;
+use turnleaf::server::store::claim::ClaimGate;
 use turnleaf::server::store::fsck::{self, Finding, While};
+use turnleaf::server::store::{Db, TimeLimits};
 
 /// (the invariant it breaks, the table where that shows, how it is planted). `$reply` is the finished reply, `$first`
 /// the question that it answers.
@@ -188,7 +189,12 @@ async fn reckless(fresh: &Fresh) -> Db {
         Db::Sqlite { writer: pool.clone(), readers: pool, path: fresh.db.path().unwrap().to_owned() }
     } else {
         let pool = PgPoolOptions::new().max_connections(1).connect(&fresh.url).await.unwrap();
-        let db = Db::Postgres { writer: pool.clone(), readers: pool };
+        let db = Db::Postgres {
+            writer: pool.clone(),
+            readers: pool,
+            limits: TimeLimits::COMMAND,
+            claim: ClaimGate::default(),
+        };
         run(&db, "SET session_replication_role = replica").await;
         db
     }

@@ -440,11 +440,14 @@ async fn it_ends_once(db: &Db, story: &mut Story) {
     let last = BlockOf { chat_id: live.chat_id, turn_id: live.id, block: &live.blocks[3] };
     turn_blocks::upsert(&mut tx, &[BlockOf { block: &early.blocks[3], ..last }, last], now()).await.unwrap();
     assert!(generations::finish(&mut tx, &end).await.unwrap());
-    assert!(!generations::finish(&mut tx, &end).await.unwrap(), "the first ending wins");
+    assert!(generations::finish(&mut tx, &end).await.unwrap(), "the same end again is no other one");
+    let other = GenerationEnd { status: GenerationStatus::Cancelled, ..end.clone() };
+    assert!(!generations::finish(&mut tx, &other).await.unwrap(), "the first ending wins");
     assert!(turns::finish(&mut tx, live).await.unwrap());
     tx.commit().await.unwrap();
 
     let mut tx = db.begin().await.unwrap();
+    assert!(turns::finish(&mut tx, live).await.unwrap(), "the same ending again is no other one");
     let late = Turn { status: TurnStatus::Cancelled, ..live.clone() };
     assert!(!turns::finish(&mut tx, &late).await.unwrap(), "the first ending wins");
     let late = Progress {

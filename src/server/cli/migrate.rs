@@ -7,10 +7,10 @@ use crate::server::cli::exit::Failed;
 use crate::server::cli::print;
 use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::config::Config;
-use crate::server::platform::ids;
+use crate::server::platform::ids::{self, BootId};
 use crate::server::platform::lock_file::LockFile;
-use crate::server::store::db::Db;
 use crate::server::store::migrate::Migration;
+use crate::server::store::{Claim, Db};
 
 /// Migrates, or says what it would do. A dry run changes nothing and makes no file.
 pub fn run(config: &Config, dry_run: bool, json: bool) -> Result<(), Failed> {
@@ -50,9 +50,14 @@ async fn plan(config: &Config) -> Result<Option<Migration>, Failed> {
 
 async fn migrate(config: &Config) -> Result<Option<Migration>, Failed> {
     let data_dir = data_dir(config)?;
-    let _lock = LockFile::take(data_dir.path(), ids::mint())?;
+    let boot: BootId = ids::mint();
+    let _lock = LockFile::take(data_dir.path(), boot)?;
     let db = Db::open(config.database.value.expose()).await?;
+    // A server with the old schema would go on serving; and one that lost its claim for a moment must notice.
+    let mut claim = Claim::take(&db, boot).await?;
     let done = db.migrate(None, SystemClock.now()).await?;
+    claim.begin_epoch().await?;
     db.close().await;
+    claim.release().await;
     Ok(Some(done))
 }

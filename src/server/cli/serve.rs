@@ -1,5 +1,7 @@
 //! `turnleaf serve`: puts the rooms together in their order and serves until it is told to stop.
 
+mod claim;
+
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use crate::domain::UserId;
 use crate::server::app::App;
 use crate::server::cli::database::data_dir;
 use crate::server::cli::exit::Failed;
+use crate::server::cli::serve::claim::WatchedClaim;
 use crate::server::cli::{installation, print};
 use crate::server::convert::Converter;
 use crate::server::http;
@@ -37,7 +40,7 @@ use crate::server::service::Service;
 use crate::server::service::imports::ImportJobs;
 use crate::server::service::providers::Sealer;
 use crate::server::service::toolbox::Tools;
-use crate::server::store::{self, Db, StoreError, users};
+use crate::server::store::{Db, StoreError, TimeLimits, users};
 
 /// The demo's delays as they are.
 const DEMO_PACE: f64 = 1.0;
@@ -45,6 +48,8 @@ const DEMO_PACE: f64 = 1.0;
 const MODELS_AT_START: Duration = Duration::from_secs(1);
 /// How often models are listed again and old things tidied.
 const HOUSEKEEPING: Duration = Duration::from_secs(300);
+/// How long the database may take to show that the server is ready.
+const READY_WITHIN: Duration = Duration::from_secs(3);
 /// What WebSockets get to say why they are closed.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -53,8 +58,8 @@ struct House {
     /// All routes in their shell.
     router: Router,
     /// Runs beside the server. Once the shutdown token is cancelled it lets running replies finish for the drain time,
-    /// ends the others, and is done.
-    drain: BoxFuture<'static, ()>,
+    /// ends the others, and is done. An error where another process has taken the database.
+    drain: BoxFuture<'static, Result<(), Failed>>,
 }
 
 /// Serves until SIGTERM or SIGINT, and gives running replies 30 s after it.
@@ -71,10 +76,10 @@ pub fn run(config: &Config) -> Result<(), Failed> {
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::because("start", error))?;
-    runtime.block_on(serve(config, &addresses))
+    runtime.block_on(serve(config, &addresses, boot))
 }
 
-async fn serve(config: &Config, addresses: &[SocketAddr]) -> Result<(), Failed> {
+async fn serve(config: &Config, addresses: &[SocketAddr], boot: BootId) -> Result<(), Failed> {
     let shutdown = shutdown::on_signals().map_err(|error| Failed::because("listen for signals", error))?;
     let listeners = bind(config, addresses).await?;
     let bound: Vec<SocketAddr> = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
@@ -84,24 +89,26 @@ async fn serve(config: &Config, addresses: &[SocketAddr]) -> Result<(), Failed> 
         transport: transport(config),
         public_origin: public_url.map(|url| url.origin().to_owned()),
     };
-    let house = compose(config, &shell, &shutdown).await?;
+    let house = compose(config, boot, &shell, &shutdown).await?;
     for address in &bound {
         print::line(format_args!("listening on http://{address}"))?;
         tracing::info!("listening on http://{address}");
     }
-    let (served, ()) = tokio::join!(http::serve::serve(listeners, house.router, shutdown), house.drain);
-    served.map_err(|error| Failed::because("serve", error))
+    let (served, drained) = tokio::join!(http::serve::serve(listeners, house.router, shutdown), house.drain);
+    served.map_err(|error| Failed::because("serve", error))?;
+    drained
 }
 
 /// Opens and builds the rooms from the bottom up and merges their routes.
-async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationToken) -> Result<House, Failed> {
+async fn compose(
+    config: &Config,
+    boot: BootId,
+    shell: &HttpConfig,
+    shutdown: &CancellationToken,
+) -> Result<House, Failed> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let db = Db::open(config.database.value.expose()).await?;
-    let migration = db.migrate(None, clock.now()).await?;
-    if let Some(backup) = &migration.backup {
-        tracing::info!(backup = %backup.display(), "the database was copied before it was migrated");
-    }
-    let claim = store::claim(&db).await?;
+    let db = Db::open_within(config.database.value.expose(), TimeLimits::SERVING).await?;
+    let claim = claim::claim_and_migrate(&db, boot, &*clock).await?;
     let owner = local_owner(&db, &clock).await?;
     let keyring = Keyring::open(config.security.secret_key.as_ref(), &config.data_dir.value);
     let sealer =
@@ -113,6 +120,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let toolbox = Arc::new(tools.clone());
     let store_raw = config.store_raw.value;
     let supervisor = Supervisor::new(db.clone(), registry.clone(), toolbox, clock, store_raw, Pace::default());
+    let claim = WatchedClaim::start(claim, db.clone(), supervisor.clone(), shutdown.clone());
     let swept = supervisor.sweep().await?;
     if swept > 0 {
         tracing::info!(swept, "ended replies that an earlier run of the server left behind");
@@ -156,7 +164,7 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
         // Their last words, but nobody is waited for who does not listen.
         let _ = tokio::time::timeout(LAST_WORDS, sockets.wait()).await;
         db.close().await;
-        drop(claim);
+        claim.release().await
     });
     Ok(House { router, drain })
 }
@@ -195,10 +203,14 @@ fn database_check(db: Db) -> Check {
     Arc::new(move || {
         let db = db.clone();
         Box::pin(async move {
-            match db.plan_migration().await {
-                Ok(plan) if plan.is_pending() => Err("the schema is not this binary's".to_owned()),
-                Ok(_) => Ok(()),
-                Err(error) => Err(error.to_string()),
+            if let Some(refusal) = claim::refusal(&db) {
+                return Err(refusal.to_owned());
+            }
+            match tokio::time::timeout(READY_WITHIN, db.plan_migration()).await {
+                Ok(Ok(plan)) if plan.is_pending() => Err("the schema is not this binary's".to_owned()),
+                Ok(Ok(_)) => Ok(()),
+                Ok(Err(error)) => Err(error.to_string()),
+                Err(_) => Err("it does not answer in time".to_owned()),
             }
         })
     })

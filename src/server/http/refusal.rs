@@ -35,6 +35,8 @@ impl From<ServiceError> for Problem {
             ServiceError::Store(error @ StoreError::BrokenPath(_)) => {
                 Self::conflict("corrupt_tree", format!("{error}; `turnleaf fsck` says where."))
             }
+            // This process is about to end; the one that took its database answers.
+            ServiceError::Store(StoreError::InUse) => Self::unavailable("The server is shutting down.", 5),
             ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
             ServiceError::Store(error) => Self::internal(error),
         }

@@ -24,8 +24,8 @@ use crate::server::tools::toolbox::NewBlob;
 
 /// Batches that may wait for the writer. A full channel slows the runs, not the memory.
 const WAITING_BATCHES: usize = 1024;
-/// How long a busy database is tried again before the turns involved fail.
-const TRY_FOR: std::time::Duration = std::time::Duration::from_secs(30);
+/// How long a busy database is tried again before the turns involved fail: longer than a restart or a failover takes.
+const TRY_FOR: std::time::Duration = std::time::Duration::from_secs(90);
 
 /// What one step of one run stores, in one transaction.
 #[derive(Default)]
@@ -59,7 +59,7 @@ struct Entry {
 #[derive(Debug, Clone)]
 pub struct Unstored {
     pub failure: Failure,
-    /// Its numbers are taken: somebody else writes this turn.
+    /// Another writer owns this turn: its numbers are taken, or the database is.
     pub is_taken: bool,
 }
 
@@ -147,7 +147,8 @@ async fn flush(db: &Db, clock: &dyn Clock, waiting: &mut Vec<Entry>) {
         return;
     }
     let together = store_patiently(db, clock, waiting).await;
-    if together.as_ref().is_err_and(|error| !matches!(error, StoreError::Full)) && waiting.len() > 1 {
+    let is_of_one = |error: &StoreError| !matches!(error, StoreError::Full | StoreError::InUse) && !error.is_busy();
+    if together.as_ref().is_err_and(is_of_one) && waiting.len() > 1 {
         // One of them cannot be stored. The others must not pay for it.
         for entry in waiting.drain(..) {
             let alone = store_patiently(db, clock, std::slice::from_ref(&entry)).await;
@@ -160,12 +161,13 @@ async fn flush(db: &Db, clock: &dyn Clock, waiting: &mut Vec<Entry>) {
     }
 }
 
-/// Stores, and tries a busy database again for a while.
+/// Stores, and tries a busy database again for a while. An attempt that failed may have been stored all the same, because
+/// its acknowledgement can be lost: everything in it is idempotent.
 async fn store_patiently(db: &Db, clock: &dyn Clock, waiting: &[Entry]) -> Result<(), StoreError> {
     let started = Instant::now();
     let mut pause = std::time::Duration::from_millis(50);
     loop {
-        match store(db, waiting, clock.now()).await {
+        match attempt(db, waiting, clock.now()).await {
             Err(error) if error.is_busy() && started.elapsed() < TRY_FOR => {
                 tracing::warn!(%error, "the journal waits for the database");
                 tokio::time::sleep(pause).await;
@@ -188,8 +190,8 @@ fn answer(entry: Entry, outcome: Result<(), &StoreError>) {
     {
         entry.live.committed(last.seq);
     }
-    let outcome = outcome
-        .map_err(|error| Unstored { failure: failure_of(error), is_taken: matches!(error, StoreError::NotUnique) });
+    let outcome =
+        outcome.map_err(|error| Unstored { failure: failure_of(error), is_taken: is_of_another_writer(error) });
     match (entry.done, outcome) {
         // A run that stopped waiting needs no answer.
         (Some(done), outcome) => drop(done.send(outcome)),
@@ -201,8 +203,20 @@ fn answer(entry: Entry, outcome: Result<(), &StoreError>) {
     }
 }
 
+fn is_of_another_writer(error: &StoreError) -> bool {
+    matches!(error, StoreError::NotUnique | StoreError::InUse)
+}
+
+/// Stores within the time that the database has for it. A dead connection would never say that it is dead.
+async fn attempt(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), StoreError> {
+    let Some(limit) = db.attempt_limit() else { return store(db, waiting, now).await };
+    let stored = tokio::time::timeout(limit, store(db, waiting, now)).await;
+    stored.unwrap_or_else(|_| Err(StoreError::Busy("it did not answer in time".into())))
+}
+
 async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
+    db.fence(&mut tx).await?;
     for entry in waiting {
         if let Some(generation) = &entry.batch.generation {
             generations::insert(&mut tx, generation).await?;
@@ -249,7 +263,7 @@ async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), Sto
             branches::set_provider_state(&mut tx, ending.branch_id, state).await?;
         }
     }
-    tx.commit().await
+    tx.commit_repeatable().await
 }
 
 fn blob_of((block, blob): &(BlockId, NewBlob)) -> BlobOf<'_> {

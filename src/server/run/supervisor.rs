@@ -256,6 +256,16 @@ impl Supervisor {
         }
     }
 
+    /// Drops the running turns, because another process drives the replies of this database: nothing more of them is
+    /// stored, and what waits for a person is left as it is.
+    pub fn abandon(&self) {
+        self.0.tasks.close();
+        self.0.closing.cancel();
+        for live in self.0.live.all().into_iter().filter(|live| !live.is_waiting()) {
+            live.interrupt(Interrupt::Shutdown);
+        }
+    }
+
     /// Ends what an earlier process left running. Call before serving.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
         super::sweep::sweep(&self.0.db, &self.0.clock).await

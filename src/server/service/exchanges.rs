@@ -1,6 +1,8 @@
 //! The writes of one exchange: chat, user turn, pending reply and branch head, in one transaction that is on the disk
 //! before anybody is told (reliability.md 1.2 promise 1).
 
+use std::time::Duration;
+
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -24,6 +26,9 @@ use crate::server::store::{StoreError, branches, chats, drafts, exchanges, turns
 
 /// The longest client request id.
 const REQUEST_ID_CHARS: usize = 100;
+
+/// How long the outcome of a message's commit is asked for.
+const OUTCOME_TIME: Duration = Duration::from_secs(600);
 
 /// What is known of an exchange before it is stored.
 pub(super) struct ExchangeOf {
@@ -169,14 +174,19 @@ impl Service {
             capabilities,
         };
         let supervisor = self.supervisor().clone();
+        // A reply that another process would not know of must not begin.
+        self.db().fence(&mut tx).await?;
         // A task of its own: who asked may be gone while the commit is under way, and a stored message without a run
-        // would wait for ever.
+        // would wait for ever. So the task also waits longer than a person does for the outcome of a commit whose
+        // acknowledgement was lost.
         let begun = tokio::spawn(async move {
-            tx.commit().await?;
+            tx.commit_patiently(OUTCOME_TIME).await?;
             supervisor.start(job);
             Ok::<_, StoreError>(())
         });
-        begun.await.map_err(|_| StoreError::Gone("the message"))??;
+        let begun = tokio::time::timeout(limits::SEND_TIME, begun).await;
+        let begun = begun.map_err(|_| StoreError::Unacknowledged("it does not answer".into()))?;
+        begun.map_err(|_| StoreError::Gone("the message"))??;
         Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
     }
 

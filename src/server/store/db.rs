@@ -1,19 +1,25 @@
 //! Connections and transactions, and the macros that make one body serve both databases.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
+use sqlx::{PgPool, Sqlite, SqlitePool, Transaction};
 
+use crate::server::store::claim::ClaimGate;
 use crate::server::store::dialect;
 use crate::server::store::error::StoreError;
+use crate::server::store::postgres_tx::PostgresTx;
+use crate::server::store::time_limits::{TimeLimits, within};
 
 /// Runs the same body on either database's reading pool, each time with the driver's own types.
 macro_rules! on {
     ($db:expr, |$pool:ident| $body:expr) => {
         match $db {
             $crate::server::store::db::Db::Sqlite { readers: $pool, .. } => $body,
-            $crate::server::store::db::Db::Postgres { readers: $pool, .. } => $body,
+            $crate::server::store::db::Db::Postgres { readers, limits, .. } => match limits.bounded(readers) {
+                $pool => $body,
+            },
         }
     };
 }
@@ -27,7 +33,7 @@ macro_rules! in_tx {
                 $body
             }
             $crate::server::store::db::Tx::Postgres(tx) => {
-                let $conn = &mut **tx;
+                let $conn = &mut tx.bounded();
                 $body
             }
         }
@@ -75,14 +81,14 @@ macro_rules! sql {
 #[derive(Debug, Clone)]
 pub enum Db {
     Sqlite { writer: SqlitePool, readers: SqlitePool, path: PathBuf },
-    Postgres { writer: PgPool, readers: PgPool },
+    Postgres { writer: PgPool, readers: PgPool, limits: TimeLimits, claim: ClaimGate },
 }
 
 /// A transaction. Dropped without [`Tx::commit`], it is rolled back.
 #[derive(Debug)]
 pub enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
-    Postgres(Transaction<'static, Postgres>),
+    Postgres(PostgresTx),
 }
 
 impl Db {
@@ -92,10 +98,15 @@ impl Db {
     /// `UnknownScheme` for anything else, so that a misspelt URL never becomes a new empty SQLite file; `Damaged` when
     /// the file is no database; driver errors when it cannot be reached.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
+        Self::open_within(url, TimeLimits::COMMAND).await
+    }
+
+    /// The same with time limits of its own, which a file does not need.
+    pub async fn open_within(url: &str, limits: TimeLimits) -> Result<Self, StoreError> {
         let scheme = url.split(':').next().unwrap_or_default();
         match scheme {
             "sqlite" => dialect::open_sqlite_url(url).await,
-            "postgres" | "postgresql" => dialect::open_postgres(url).await,
+            "postgres" | "postgresql" => dialect::open_postgres(url, limits).await,
             _ => Err(StoreError::UnknownScheme(scheme.to_owned())),
         }
     }
@@ -107,10 +118,18 @@ impl Db {
 
     /// Begins a writing transaction. On SQLite it holds the write lock from the start, so no later statement of it can
     /// find the database busy.
+    ///
+    /// # Errors
+    /// `Busy` while the claim of this process is lost (see [`crate::server::store::claim`]), `InUse` once another process
+    /// has it.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         Ok(match self {
             Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
-            Self::Postgres { writer, .. } => Tx::Postgres(writer.begin().await?),
+            Self::Postgres { writer, limits, claim, .. } => {
+                claim.until_writable(limits.acquire).await?;
+                let tx = within(limits.silence(), writer.begin()).await?;
+                Tx::Postgres(PostgresTx::writing(tx, *limits, writer.clone()))
+            }
         })
     }
 
@@ -118,10 +137,19 @@ impl Db {
     pub async fn snapshot(&self) -> Result<Tx, StoreError> {
         Ok(match self {
             Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
-            Self::Postgres { readers, .. } => {
-                Tx::Postgres(readers.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?)
+            Self::Postgres { readers, limits, .. } => {
+                let begun = readers.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+                Tx::Postgres(PostgresTx::reading(within(limits.silence(), begun).await?, *limits))
             }
         })
+    }
+
+    /// How long one attempt at a write that is tried again may take, where anything bounds it.
+    pub fn attempt_limit(&self) -> Option<Duration> {
+        match self {
+            Self::Sqlite { .. } => None,
+            Self::Postgres { limits, .. } => Some(limits.attempt),
+        }
     }
 
     /// The database's file, where it is one.
@@ -132,29 +160,56 @@ impl Db {
         }
     }
 
-    /// Waits for running work and closes all connections.
+    /// Waits for running work and closes all connections. PostgreSQL's are not waited for longer than for a new one.
     pub async fn close(&self) {
         match self {
             Self::Sqlite { writer, readers, .. } => {
                 readers.close().await;
                 writer.close().await;
             }
-            Self::Postgres { writer, readers } => {
-                readers.close().await;
-                writer.close().await;
+            Self::Postgres { writer, readers, limits, .. } => {
+                let closed = async {
+                    readers.close().await;
+                    writer.close().await;
+                };
+                // A connection that died while it was released never says that it is free.
+                if tokio::time::timeout(limits.acquire, closed).await.is_err() {
+                    tracing::warn!("a connection to the database does not end");
+                }
             }
         }
     }
 }
 
 impl Tx {
-    /// Makes everything in the transaction durable, or nothing.
+    /// Makes everything in the transaction durable, or nothing. A commit whose acknowledgement is lost is asked after.
+    ///
+    /// # Errors
+    /// `Unacknowledged` when nobody could be asked in time; every other error means that nothing was stored.
     pub async fn commit(self) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(tx) => tx.commit().await?,
-            Self::Postgres(tx) => tx.commit().await?,
+            Self::Sqlite(tx) => Ok(tx.commit().await?),
+            Self::Postgres(tx) => {
+                let patience = tx.limits().outcome;
+                tx.commit(patience).await
+            }
         }
-        Ok(())
+    }
+
+    /// The same for a caller that waits much longer for the outcome, because something follows from it.
+    pub async fn commit_patiently(self, patience: Duration) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(tx) => Ok(tx.commit().await?),
+            Self::Postgres(tx) => tx.commit(patience).await,
+        }
+    }
+
+    /// The same for writes that are idempotent: the caller repeats them, and need not know what became of this attempt.
+    pub async fn commit_repeatable(self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(tx) => Ok(tx.commit().await?),
+            Self::Postgres(tx) => tx.commit_repeatable().await,
+        }
     }
 
     /// Makes a mark: what comes behind it can be undone by itself.

@@ -7,13 +7,16 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::Connection;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
 
+use crate::server::store::claim::ClaimGate;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::postgres_tx::{is_alive, is_alive_and_writable};
+use crate::server::store::time_limits::TimeLimits;
 
 /// How long a statement waits for another process's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);
@@ -34,8 +37,6 @@ const CHECKPOINT_PAGES: u32 = 4_000;
 const WAL_BYTES: u32 = 64 << 20;
 /// Any number, the same for all processes that migrate.
 const MIGRATION_LOCK: i64 = 0x7475_726e_6c65_6166;
-/// Held by the process that serves.
-const SERVING_LOCK: i64 = 0x7475_726e_7365_7276;
 
 pub(super) async fn open_sqlite_url(url: &str) -> Result<Db, StoreError> {
     if url.contains(":memory:") || url.contains("mode=memory") {
@@ -89,49 +90,37 @@ pub(super) async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db, Sto
     Ok(Db::Sqlite { writer, readers, path })
 }
 
-pub(super) async fn open_postgres(url: &str) -> Result<Db, StoreError> {
+pub(super) async fn open_postgres(url: &str, limits: TimeLimits) -> Result<Db, StoreError> {
     let options = PgConnectOptions::from_str(url)?
         .application_name("turnleaf")
         .options([("timezone", "UTC")])
         .statement_cache_capacity(STATEMENTS);
-    let pool = PgPoolOptions::new().acquire_timeout(ACQUIRE);
-    let writer = pool.clone().max_connections(POSTGRES_WRITERS).connect_with(options.clone()).await?;
-    let readers = pool.max_connections(POSTGRES_READERS).connect_lazy_with(options);
-    Ok(Db::Postgres { writer, readers })
+    let options = limits.apply(options);
+    // The driver's own tests of a connection have no deadline; ours come before them and have one.
+    let pool = PgPoolOptions::new().acquire_timeout(limits.acquire).test_before_acquire(false);
+    let pool = pool.after_release(move |conn, _| Box::pin(is_alive(conn, limits.probe)));
+    let writer = pool.clone().max_connections(POSTGRES_WRITERS);
+    let writer = writer.before_acquire(move |conn, _| Box::pin(is_alive_and_writable(conn, limits.probe)));
+    let readers = pool.max_connections(POSTGRES_READERS);
+    let readers = readers.before_acquire(move |conn, _| Box::pin(is_alive(conn, limits.probe)));
+    let writer = writer.connect_with(options.clone()).await?;
+    Ok(Db::Postgres { writer, readers: readers.connect_lazy_with(options), limits, claim: ClaimGate::default() })
 }
 
-/// Lets one process migrate at a time, until the transaction ends. On SQLite the write lock says so already.
+/// Lets one process migrate at a time, until the transaction ends. On SQLite the write lock says so already. A migration
+/// takes the time it takes.
 ///
 /// On PostgreSQL references are looked at after each statement: what is left to be looked at in the end keeps a table
 /// whose rows an earlier file has changed from being altered by a later one.
 pub(super) async fn lock_for_migration(tx: &mut Tx) -> Result<(), StoreError> {
     if let Tx::Postgres(tx) = tx {
+        for lifted in ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"] {
+            sqlx::query(sqlx::AssertSqlSafe(format!("SET LOCAL {lifted} = 0"))).execute(&mut **tx).await?;
+        }
         sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut **tx).await?;
         sqlx::query("SET CONSTRAINTS ALL IMMEDIATE").execute(&mut **tx).await?;
     }
     Ok(())
-}
-
-/// Says that this process alone drives the replies of a database, as long as it lives. Two would end each other's
-/// running replies at their start.
-#[derive(Debug)]
-pub enum Claim {
-    /// The lock file of the data directory says it.
-    OfDirectory,
-    /// The connection that holds the lock; nobody else uses it.
-    OfServer(Box<PgConnection>),
-}
-
-/// Takes the claim.
-///
-/// # Errors
-/// `InUse` when another process has it.
-pub async fn claim(db: &Db) -> Result<Claim, StoreError> {
-    let Db::Postgres { writer, .. } = db else { return Ok(Claim::OfDirectory) };
-    let mut conn = PgConnection::connect_with(&writer.connect_options()).await?;
-    let is_ours: bool =
-        sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(SERVING_LOCK).fetch_one(&mut conn).await?;
-    if is_ours { Ok(Claim::OfServer(Box::new(conn))) } else { Err(StoreError::InUse) }
 }
 
 /// Whether the table is there, so that a query for it would not fail.

@@ -31,6 +31,9 @@ pub enum StoreError {
     /// Locked, out of connections, restarting or deadlocked: trying again may work (503).
     #[error("the database is busy: {0}")]
     Busy(String),
+    /// The connection was lost during a commit, and nobody could be asked what became of it: it may be stored (503).
+    #[error("whether the change was stored is not known: {0}")]
+    Unacknowledged(String),
     /// Pages that are not a database's (exit 74). Never repaired silently.
     #[error("the database is damaged: {0}; restore a backup or copy the file before you try to repair it")]
     Damaged(String),
@@ -70,7 +73,7 @@ impl StoreError {
 
     /// Whether the same call may work in a moment.
     pub fn is_busy(&self) -> bool {
-        matches!(self, Self::Busy(_))
+        matches!(self, Self::Busy(_) | Self::Unacknowledged(_))
     }
 
     /// Whether a value cannot be stored, or what it names is not there, while the database itself is well.
@@ -124,12 +127,23 @@ impl From<sqlx::Error> for StoreError {
             Some("53100") => Self::Full,
             // data_corrupted, index_corrupted
             Some("XX001" | "XX002") => Self::Damaged(words),
-            // serialization_failure, deadlock_detected, lock_not_available, too_many_connections, admin_shutdown,
-            // crash_shutdown, cannot_connect_now
-            Some("40001" | "40P01" | "55P03" | "53300" | "57P01" | "57P02" | "57P03") => Self::Busy(words),
+            Some(code) if is_busy_code(code) => Self::Busy(words),
             _ => Self::Driver(error),
         }
     }
+}
+
+/// Whether a later attempt may find a PostgreSQL that does what this one could not.
+fn is_busy_code(code: &str) -> bool {
+    // connection_exception, transaction_rollback (deadlocks, serialization failures)
+    matches!(code.get(..2), Some("08" | "40"))
+        // read_only_sql_transaction, after a failover, until the pool has connected to the new primary;
+        // idle_in_transaction_session_timeout; lock_not_available
+        || matches!(code, "25006" | "25P03" | "55P03")
+        // insufficient_resources, but for disk_full: out_of_memory, too_many_connections, configuration_limit_exceeded
+        || matches!(code, "53000" | "53200" | "53300" | "53400")
+        // query_canceled (statement_timeout), admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout
+        || matches!(code, "57014" | "57P01" | "57P02" | "57P03" | "57P05")
 }
 
 const SQLITE_BUSY: u32 = 5;

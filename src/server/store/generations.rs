@@ -43,7 +43,9 @@ macro_rules! of_owner {
 
 sql! {
     INSERT = "INSERT INTO generations (id, turn_id, step, provider, model_requested, raw_kind, raw_complete, api, \
-        status, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9)";
+        status, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9) ON CONFLICT DO NOTHING";
+    IS_STEP = "SELECT id FROM generations WHERE id = $1 AND turn_id = $2 AND step = $3";
+    IS_OVER = "SELECT id FROM generations WHERE id = $1 AND status = $2 AND ended_at = $3";
     FINISH = "UPDATE generations SET status = $2, raw_complete = $3, model_returned = $4, stop_reason = $5, \
         input_tokens = $6, output_tokens = $7, cache_read_tokens = $8, cache_write_tokens = $9, \
         reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13, cost_micros = $14, \
@@ -214,27 +216,40 @@ fn with_parts(manifest: Value) -> Value {
     }
 }
 
-/// Stores a provider call before it is made.
+/// Stores a provider call before it is made. Idempotent: a call that is stored already is left as it is, because the
+/// acknowledgement of an earlier commit may have been lost.
+///
+/// # Errors
+/// `NotUnique` when the turn has another call of this step: two writers believe that they own it.
 pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| {
-        sqlx::query(INSERT)
-            .bind(new.id.uuid())
-            .bind(new.turn_id.uuid())
-            .bind(i64::from(new.step))
+    let (id, turn, step) = (new.id.uuid(), new.turn_id.uuid(), i64::from(new.step));
+    let stored = in_tx!(&mut *tx, |conn| {
+        let stored = sqlx::query(INSERT)
+            .bind(id)
+            .bind(turn)
+            .bind(step)
             .bind(new.provider.as_str())
             .bind(new.model_requested.as_str())
             .bind(word(new.raw_kind))
             .bind(false)
             .bind(new.api.as_str())
             .bind(new.started_at)
-            .execute(conn)
-            .await?;
+            .execute(&mut *conn)
+            .await?
+            .rows_affected();
+        if stored == 0 {
+            let query = sqlx::query_scalar::<_, Uuid>(IS_STEP).bind(id).bind(turn).bind(step);
+            query.fetch_optional(&mut *conn).await?.ok_or(StoreError::NotUnique)?;
+        }
+        stored
     });
-    requests::insert(tx, new.id, &new.request).await
+    // The request was stored in the same transaction as its call.
+    if stored == 0 { Ok(()) } else { requests::insert(tx, new.id, &new.request).await }
 }
 
 /// Ends a generation and packs its raw bytes if they are few; the others are left for [`raw::pack`], so that a large
-/// body never holds up the writer. False when it was over already.
+/// body never holds up the writer. False when it had another end already; the same end again is no other one, because
+/// the acknowledgement of an earlier commit may have been lost.
 pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError> {
     // An ending is never refused for what was said.
     let stop_reason = end.stop_reason.as_deref().map(|text| text.replace('\0', "\u{2400}"));
@@ -264,8 +279,15 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
     });
     if changed > 0 {
         raw::pack_if_small(tx, end.id).await?;
+        return Ok(true);
     }
-    Ok(changed > 0)
+    // Pieces of a repeated write would lie beside the body that they were packed into.
+    raw::drop_packed_pieces(tx, end.id).await?;
+    let same: Option<Uuid> = in_tx!(tx, |conn| {
+        let query = sqlx::query_scalar(IS_OVER).bind(end.id.uuid()).bind(word(end.status)).bind(end.ended_at);
+        query.fetch_optional(conn).await?
+    });
+    Ok(same.is_some())
 }
 
 /// The generations of this owner's turn, by step.

@@ -12,14 +12,17 @@ use crate::server::store::readable::{Damage, Lossy, RowReader};
 use crate::server::store::rows::{bigint, place};
 
 const TABLE: &str = "turn_events";
-/// Followed by rows of values.
+/// Followed by rows of values and [`ONCE`].
 const INSERT: &str = "INSERT INTO turn_events (turn_id, seq, event) ";
+/// The caller compares what was not inserted: a repeated write finds its own rows, another writer's differ.
+pub(super) const ONCE: &str = " ON CONFLICT DO NOTHING";
 
 sql! {
     AFTER = "SELECT e.seq, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
         AND e.turn_id = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4";
     UP_TO = "SELECT seq, event FROM turn_events WHERE turn_id = $1 AND seq <= $2 ORDER BY seq";
+    STORED = "SELECT event FROM turn_events WHERE turn_id = $1 AND seq = $2";
     LAST_SEQ = "SELECT MAX(seq) FROM turn_events WHERE turn_id = $1";
     /// Begins with the events, of which few are kept, and not with the turns, of which all are.
     DELETE_OLD = "DELETE FROM turn_events WHERE turn_id IN (SELECT e.turn_id \
@@ -49,10 +52,11 @@ pub(super) fn fixed_chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
-/// Appends events of any number of turns.
+/// Appends events of any number of turns. Idempotent: an event that is stored already with the same bytes is left as it
+/// is, because the acknowledgement of an earlier commit may have been lost.
 ///
 /// # Errors
-/// `NotUnique` when a turn has an event of this number: two writers believe that they own it.
+/// `NotUnique` when a turn has another event of this number: two writers believe that they own it.
 pub async fn append(tx: &mut Tx, events: &[EventRow<'_>]) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         for chunk in fixed_chunks(events) {
@@ -60,7 +64,17 @@ pub async fn append(tx: &mut Tx, events: &[EventRow<'_>]) -> Result<(), StoreErr
             query.push_values(chunk, |mut row, event| {
                 row.push_bind(event.turn_id.uuid()).push_bind(bigint(event.seq)).push_bind(event.event);
             });
-            query.build().execute(&mut *conn).await?;
+            let stored = query.push(ONCE).build().execute(&mut *conn).await?.rows_affected();
+            if stored == chunk.len() as u64 {
+                continue;
+            }
+            for event in chunk {
+                let query = sqlx::query_scalar(STORED).bind(event.turn_id.uuid()).bind(bigint(event.seq));
+                let stored: Option<String> = query.fetch_optional(&mut *conn).await?;
+                if stored.as_deref() != Some(event.event) {
+                    return Err(StoreError::NotUnique);
+                }
+            }
         }
     });
     Ok(())

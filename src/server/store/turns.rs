@@ -37,6 +37,7 @@ sql! {
         $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)";
     LIVE = "SELECT id FROM turns WHERE id = $1 AND deleted_at IS NULL";
     DELETED = "SELECT id FROM turns WHERE id = $1 AND deleted_at IS NOT NULL";
+    IS_OVER = "SELECT id FROM turns WHERE id = $1 AND status = $2 AND last_event_seq = $3 AND completed_at = $4";
     PROGRESS = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
         started_at = COALESCE(started_at, $6) \
         WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
@@ -146,7 +147,8 @@ pub async fn progress(tx: &mut Tx, progress: &Progress) -> Result<bool, StoreErr
 }
 
 /// Ends a turn as `turn` says: status, usage, cost, error, text, newest event, times. Its blocks are stored by
-/// [`turn_blocks::upsert`] in the same transaction. False when it is over already: the first ending wins.
+/// [`turn_blocks::upsert`] in the same transaction. False when it had another ending already: the first one wins. The
+/// same ending again is no other one, because the acknowledgement of an earlier commit may have been lost.
 ///
 /// # Errors
 /// `Inconsistent` when `turn` is not at its end.
@@ -181,7 +183,11 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
             .rows_affected()
     });
     if changed == 0 {
-        return Ok(false);
+        let same: Option<Uuid> = in_tx!(tx, |conn| {
+            let query = sqlx::query_scalar(IS_OVER).bind(turn.id.uuid()).bind(turn.status.as_str());
+            query.bind(bigint(turn.last_event_seq)).bind(turn.completed_at).fetch_optional(conn).await?
+        });
+        return Ok(same.is_some());
     }
     search::index::turn(tx, turn.id).await?;
     Ok(true)

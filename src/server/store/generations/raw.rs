@@ -12,7 +12,7 @@ use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{bigint, inconsistent};
-use crate::server::store::turn_events::fixed_chunks;
+use crate::server::store::turn_events::{ONCE, fixed_chunks};
 
 /// More than any response that is kept, of this server's or of an archive.
 const LENGTH_MAX: usize = 4 * limits::RAW_BYTES;
@@ -25,7 +25,7 @@ const LEVEL: i32 = 3;
 /// Far below the bound of either database on parameters.
 const TURNS_AT_ONCE: usize = 1_000;
 
-/// Followed by rows of values.
+/// Followed by rows of values and `ONCE`.
 const INSERT: &str = "INSERT INTO generation_chunks (generation_id, n, bytes) ";
 
 sql! {
@@ -34,6 +34,9 @@ sql! {
     PACK = "UPDATE generations SET raw_response = $2, raw_sha256 = $3, raw_bytes = $4 \
         WHERE id = $1 AND raw_response IS NULL AND status <> 'running'";
     DELETE = "DELETE FROM generation_chunks WHERE generation_id = $1";
+    DELETE_PACKED = "DELETE FROM generation_chunks WHERE generation_id = $1 \
+        AND EXISTS (SELECT 1 FROM generations g WHERE g.id = $1 AND g.raw_response IS NOT NULL)";
+    STORED = "SELECT bytes FROM generation_chunks WHERE generation_id = $1 AND n = $2";
     /// Begins with the pieces, of which few are kept, and not with the responses, of which all are.
     UNPACKED = "SELECT g.id FROM (SELECT DISTINCT generation_id FROM generation_chunks) k CROSS JOIN generations g \
         WHERE g.id = k.generation_id AND g.status <> 'running' AND g.raw_response IS NULL ORDER BY g.id LIMIT $1";
@@ -118,17 +121,52 @@ struct StepRow {
     has_pieces: bool,
 }
 
-/// Appends pieces of any number of responses.
+/// Appends pieces of any number of responses. Idempotent: bytes that are stored already are left as they are, also where
+/// they were cut into other pieces, because the acknowledgement of an earlier commit may have been lost.
+///
+/// # Errors
+/// `NotUnique` when other bytes are stored at this place of the response.
 pub async fn append_chunks(tx: &mut Tx, chunks: &[Chunk<'_>]) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| {
-        for some in fixed_chunks(chunks) {
-            let mut query = QueryBuilder::new(INSERT);
-            query.push_values(some, |mut row, chunk| {
-                row.push_bind(chunk.generation_id.uuid()).push_bind(bigint(chunk.offset)).push_bind(chunk.bytes);
-            });
-            query.build().execute(&mut *conn).await?;
+    for some in fixed_chunks(chunks) {
+        if insert_chunks(tx, some).await? < some.len() as u64 {
+            for chunk in some {
+                append_missing(tx, *chunk).await?;
+            }
         }
-    });
+    }
+    Ok(())
+}
+
+/// Stores of a piece what is not stored.
+async fn append_missing(tx: &mut Tx, mut chunk: Chunk<'_>) -> Result<(), StoreError> {
+    while !chunk.bytes.is_empty() && insert_chunks(tx, &[chunk]).await? == 0 {
+        let stored: Vec<u8> = in_tx!(&mut *tx, |conn| {
+            let query = sqlx::query_scalar(STORED).bind(chunk.generation_id.uuid()).bind(bigint(chunk.offset));
+            query.fetch_one(conn).await?
+        });
+        let (here, beyond) = chunk.bytes.split_at(stored.len().min(chunk.bytes.len()));
+        if stored.is_empty() || !stored.starts_with(here) {
+            return Err(StoreError::NotUnique);
+        }
+        chunk = Chunk { offset: chunk.offset + here.len() as u64, bytes: beyond, ..chunk };
+    }
+    Ok(())
+}
+
+/// Inserts one slice of a fixed size; gives how many of its pieces were not there.
+async fn insert_chunks(tx: &mut Tx, some: &[Chunk<'_>]) -> Result<u64, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        let mut query = QueryBuilder::new(INSERT);
+        query.push_values(some, |mut row, chunk| {
+            row.push_bind(chunk.generation_id.uuid()).push_bind(bigint(chunk.offset)).push_bind(chunk.bytes);
+        });
+        query.push(ONCE).build().execute(conn).await?.rows_affected()
+    }))
+}
+
+/// Deletes the pieces of a generation whose body is packed.
+pub(super) async fn drop_packed_pieces(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| sqlx::query(DELETE_PACKED).bind(generation.uuid()).execute(conn).await.map(drop))?;
     Ok(())
 }
 

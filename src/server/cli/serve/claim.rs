@@ -1,0 +1,68 @@
+//! The claim of the database while the server serves. A server whose database another process has claimed writes nothing
+//! any more: it drops its replies, says that it is not ready, and ends with exit code 75.
+
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::server::cli::exit::Failed;
+use crate::server::platform::clock::Clock;
+use crate::server::platform::ids::BootId;
+use crate::server::run::Supervisor;
+use crate::server::store::claim::ClaimState;
+use crate::server::store::{Claim, Db, StoreError};
+
+/// Claims the database and then migrates it: a process that is refused has changed nothing.
+pub async fn claim_and_migrate(db: &Db, boot: BootId, clock: &dyn Clock) -> Result<Claim, StoreError> {
+    let mut claim = Claim::take(db, boot).await?;
+    let migration = db.migrate(None, clock.now()).await?;
+    if let Some(backup) = &migration.backup {
+        tracing::info!(backup = %backup.display(), "the database was copied before it was migrated");
+    }
+    claim.begin_epoch().await?;
+    Ok(claim)
+}
+
+/// A claim that is being watched.
+pub struct WatchedClaim {
+    watcher: JoinHandle<()>,
+    serving: CancellationToken,
+    db: Db,
+}
+
+impl WatchedClaim {
+    /// Watches the claim until it is released. `shutdown` is cancelled when another process has the database.
+    pub fn start(claim: Claim, db: Db, supervisor: Supervisor, shutdown: CancellationToken) -> Self {
+        let serving = CancellationToken::new();
+        let watcher = tokio::spawn(watch(claim, supervisor, shutdown, serving.clone()));
+        Self { watcher, serving, db }
+    }
+
+    /// Gives the claim back at the end of serving.
+    ///
+    /// # Errors
+    /// Another process has taken the database.
+    pub async fn release(self) -> Result<(), Failed> {
+        self.serving.cancel();
+        // A watcher that panicked has let go of the claim as well.
+        let _ = self.watcher.await;
+        if self.db.claim_state() == ClaimState::Taken { Err(StoreError::InUse.into()) } else { Ok(()) }
+    }
+}
+
+async fn watch(mut claim: Claim, supervisor: Supervisor, shutdown: CancellationToken, serving: CancellationToken) {
+    if serving.run_until_cancelled(claim.watch()).await.is_some() {
+        supervisor.abandon();
+        shutdown.cancel();
+        serving.cancelled().await;
+    }
+    claim.release().await;
+}
+
+/// Why the database must not be written to at this moment, if so.
+pub fn refusal(db: &Db) -> Option<&'static str> {
+    match db.claim_state() {
+        ClaimState::Unclaimed | ClaimState::Held(_) => None,
+        ClaimState::Lost(_) => Some("the claim of the database is lost and being taken again"),
+        ClaimState::Taken => Some("another process has claimed the database"),
+    }
+}

@@ -1,0 +1,193 @@
+//! The claim of a database: it keeps others out, it is taken again when its connection is lost, and it is given up when
+//! another process had the database in between.
+
+use std::time::Duration;
+
+use sqlx::{Connection, PgConnection};
+use tokio::time::timeout;
+use turnleaf::server::platform::ids;
+use turnleaf::server::store::claim::ClaimState;
+use turnleaf::server::store::{Claim, Db, StoreError, TimeLimits};
+
+use crate::databases::{Fresh, empty_sqlite, migrated_postgres, noon};
+use crate::migrations::empty_postgres;
+use crate::postgres_proxy::Proxy;
+
+const LOCK: i64 = 0x7475_726e_7365_7276;
+const SHORT: TimeLimits = TimeLimits {
+    acquire: Duration::from_millis(500),
+    probe: Duration::from_millis(300),
+    probe_every: Duration::from_millis(50),
+    ..TimeLimits::SERVING
+};
+const SOON: Duration = Duration::from_secs(10);
+
+async fn claimed(db: &Db) -> Claim {
+    let mut claim = Claim::take(db, ids::mint()).await.unwrap();
+    claim.begin_epoch().await.unwrap();
+    claim
+}
+
+async fn until(db: &Db, is_so: impl Fn(ClaimState) -> bool) {
+    let waiting = async {
+        while !is_so(db.claim_state()) {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(SOON, waiting).await.unwrap_or_else(|_| panic!("it stays {:?}", db.claim_state()));
+}
+
+/// Ends the session that holds the claim, and gives the number of them.
+async fn terminate_claim(admin: &mut PgConnection) {
+    const END: &str = "SELECT count(pg_terminate_backend(l.pid)) FROM pg_locks l \
+        JOIN pg_stat_activity a ON a.pid = l.pid AND a.datname = current_database() \
+        WHERE l.locktype = 'advisory' AND l.granted AND a.application_name LIKE 'turnleaf serving%'";
+    let ended: i64 = sqlx::query_scalar(END).fetch_one(admin).await.unwrap();
+    assert_eq!(ended, 1);
+}
+
+#[tokio::test]
+async fn one_process_alone_drives_the_replies_of_a_database() {
+    let file = empty_sqlite().await;
+    let claim = Claim::take(&file.db, ids::mint()).await.unwrap();
+    assert_eq!(file.db.claim_state(), ClaimState::Unclaimed, "a lock file says it");
+    claim.release().await;
+    // Before there is any table.
+    let Some(server) = empty_postgres().await else { return };
+    let mut held = Claim::take(&server.db, ids::mint()).await.unwrap();
+    let second = Db::open(&server.url).await.unwrap();
+    assert!(matches!(Claim::take(&second, ids::mint()).await, Err(StoreError::InUse)));
+    server.db.migrate(None, noon()).await.unwrap();
+    held.begin_epoch().await.unwrap();
+    assert_eq!(server.db.claim_state(), ClaimState::Held(1));
+    held.release().await;
+    let mut next = Claim::take(&second, ids::mint()).await.unwrap();
+    next.begin_epoch().await.unwrap();
+    assert_eq!(second.claim_state(), ClaimState::Held(2), "it rises with every claim");
+    next.release().await;
+    second.close().await;
+    server.close().await;
+}
+
+/// A database that this process has claimed and watches, and a connection of nobody's.
+async fn watched() -> Option<(Fresh, Db, tokio::task::JoinHandle<()>, PgConnection)> {
+    let fresh = migrated_postgres().await?;
+    let db = Db::open_within(&fresh.url, SHORT).await.unwrap();
+    let mut claim = claimed(&db).await;
+    let watching = tokio::spawn(async move { claim.watch().await });
+    let admin = PgConnection::connect(&fresh.url).await.unwrap();
+    Some((fresh, db, watching, admin))
+}
+
+#[tokio::test]
+async fn claim_is_taken_again_when_its_connection_ends() {
+    let Some((fresh, db, watching, mut admin)) = watched().await else { return };
+    let held = db.claim_state();
+    // As long as somebody takes the table, the lost claim cannot be compared, and so not be taken again.
+    let mut tx = admin.begin().await.unwrap();
+    sqlx::query("LOCK TABLE serving_claim").execute(&mut *tx).await.unwrap();
+    terminate_claim(&mut tx).await;
+    until(&db, |state| matches!(state, ClaimState::Lost(_))).await;
+    let refused = db.begin().await.unwrap_err();
+    assert!(refused.is_busy(), "nothing is written meanwhile: {refused:?}");
+    let waiting = tokio::spawn({
+        let db = Db::clone(&db);
+        async move { db.begin().await.unwrap().rollback().await.unwrap() }
+    });
+    tx.rollback().await.unwrap();
+    until(&db, |state| state == held).await;
+    timeout(SOON, waiting).await.unwrap().unwrap();
+    assert!(!watching.is_finished());
+    watching.abort();
+    admin.close().await.unwrap();
+    db.close().await;
+    fresh.close().await;
+}
+
+#[tokio::test]
+async fn claim_is_given_up_when_another_process_had_it_in_between() {
+    for stays in [true, false] {
+        let Some((fresh, db, watching, mut admin)) = watched().await else { return };
+        let mut open = db.begin().await.unwrap();
+        db.fence(&mut open).await.unwrap();
+        open.rollback().await.unwrap();
+        // The other process waits for the lock, and has it before anybody can try.
+        let mut other = PgConnection::connect(&fresh.url).await.unwrap();
+        let wait = sqlx::query("SELECT pg_advisory_lock($1)").bind(LOCK).execute(&mut other);
+        let (locked, ()) = tokio::join!(wait, terminate_claim(&mut admin));
+        locked.unwrap();
+        if !stays {
+            sqlx::query("UPDATE serving_claim SET epoch = epoch + 1").execute(&mut other).await.unwrap();
+            sqlx::query("SELECT pg_advisory_unlock($1)").bind(LOCK).execute(&mut other).await.unwrap();
+        }
+        timeout(SOON, watching).await.unwrap().unwrap();
+        assert_eq!(db.claim_state(), ClaimState::Taken, "{stays}");
+        assert!(matches!(db.begin().await, Err(StoreError::InUse)));
+        other.close().await.unwrap();
+        admin.close().await.unwrap();
+        db.close().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn fence_refuses_what_comes_after_the_claim_of_another_process() {
+    let Some((fresh, db, watching, mut admin)) = watched().await else { return };
+    let raise = "UPDATE serving_claim SET epoch = epoch + 1";
+    let mut tx = db.begin().await.unwrap();
+    db.fence(&mut tx).await.unwrap();
+    sqlx::query("SET lock_timeout = 50").execute(&mut admin).await.unwrap();
+    let waits = StoreError::from(sqlx::query(raise).execute(&mut admin).await.unwrap_err());
+    assert!(waits.is_busy(), "the next claim waits for what is under way: {waits:?}");
+    tx.commit().await.unwrap();
+    let mut late = db.begin().await.unwrap();
+    sqlx::query(raise).execute(&mut admin).await.unwrap();
+    assert!(matches!(db.fence(&mut late).await, Err(StoreError::InUse)));
+    timeout(SOON, watching).await.expect("the watch ends at once").unwrap();
+    drop(late);
+    admin.close().await.unwrap();
+    db.close().await;
+    fresh.close().await;
+}
+
+#[tokio::test]
+async fn claim_is_taken_again_from_a_session_of_ours_that_the_server_believes_alive() {
+    let Some(fresh) = migrated_postgres().await else { return };
+    let (before, rest) = fresh.url.split_once('@').unwrap();
+    let (host, name) = rest.split_once('/').unwrap();
+    let proxy = Proxy::start(tokio::net::lookup_host(host).await.unwrap().next().unwrap()).unwrap();
+    let db = Db::open_within(&format!("{before}@{}/{name}", proxy.address()), SHORT).await.unwrap();
+    let mut claim = claimed(&db).await;
+    let held = db.claim_state();
+    let watching = tokio::spawn(async move { claim.watch().await });
+    proxy.silence();
+    until(&db, |state| matches!(state, ClaimState::Lost(_))).await;
+    until(&db, |state| state == held).await;
+    watching.abort();
+    proxy.cut();
+    db.close().await;
+    fresh.close().await;
+}
+
+#[tokio::test]
+async fn pool_connects_anew_when_its_server_has_become_read_only() {
+    let Some(fresh) = migrated_postgres().await else { return };
+    let Db::Postgres { writer, .. } = &fresh.db else { unreachable!() };
+    // As after a failover, when the connections that are open lead to what is a standby now.
+    let mut tx = fresh.db.begin().await.unwrap();
+    let turnleaf::server::store::Tx::Postgres(conn) = &mut tx else { unreachable!() };
+    let read_only = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY";
+    sqlx::query(read_only).execute(&mut **conn).await.unwrap();
+    tx.commit().await.unwrap();
+    for _ in 0..3 {
+        let mut tx = fresh.db.begin().await.unwrap();
+        turnleaf::server::store::users::ensure_local_owner(&mut tx, ids::mint(), noon()).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+    let mut conn = writer.acquire().await.unwrap();
+    sqlx::query("BEGIN READ ONLY").execute(&mut *conn).await.unwrap();
+    let refused = sqlx::query("DELETE FROM users").execute(&mut *conn).await.unwrap_err();
+    assert!(StoreError::from(refused).is_busy(), "another attempt finds the new primary");
+    drop(conn.detach());
+    fresh.close().await;
+}

@@ -1,0 +1,318 @@
+//! A proxy in front of PostgreSQL that loses what networks lose. It reads enough of the wire protocol to lose exactly the
+//! acknowledgement of a commit. With `std` alone, so that the project's own commands can include it by its path as the
+//! tests do; connections must not be encrypted. Its verbs:
+//!
+//! * [`Proxy::drop_commit_acknowledgement`]: the next COMMIT of a transaction with such a statement reaches the server,
+//!   its answer does not reach the client, and the connection is cut.
+//! * [`Proxy::black_hole`]: nothing passes in either direction, and nobody is told. New connections are taken, too.
+//! * [`Proxy::silence`]: the same for the connections that are open now; new ones work.
+//! * [`Proxy::cut`]: all open connections end.
+//! * [`Proxy::heal`]: what the black hole kept arrives, silent connections end, new ones work.
+
+use std::collections::HashMap;
+use std::io::{Read, Result, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// The proxy. It ends when it is dropped.
+pub struct Proxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct State {
+    is_black_hole: bool,
+    is_over: bool,
+    /// A part of a statement of the transaction whose acknowledgement is dropped next.
+    armed: Option<String>,
+    dropped: usize,
+    links: HashMap<u64, Link>,
+    opened: u64,
+}
+
+/// A connection of a client and its connection to the server.
+struct Link {
+    client: TcpStream,
+    server: TcpStream,
+    is_silent: bool,
+    /// The answer to the commit under way is dropped.
+    drops_commit: bool,
+    /// The next byte of the server answers whether it encrypts.
+    asked_for_encryption: bool,
+}
+
+struct Shared {
+    upstream: SocketAddr,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Proxy {
+    /// Listens on a free port of loopback.
+    ///
+    /// # Errors
+    /// There is no free port.
+    pub fn start(upstream: SocketAddr) -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared { upstream, state: Mutex::default(), changed: Condvar::new() });
+        let accepting = shared.clone();
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                if accepting.state().is_over {
+                    return;
+                }
+                // A server that is down refuses by way of us, too.
+                let _ = accepting.clone().open(client);
+            }
+        });
+        Ok(Self { address, shared })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Arms the proxy for one commit of a transaction that has a statement with `part` in it.
+    pub fn drop_commit_acknowledgement(&self, part: &str) {
+        self.shared.state().armed = Some(part.to_owned());
+    }
+
+    /// How many acknowledgements were dropped so far.
+    pub fn dropped(&self) -> usize {
+        self.shared.state().dropped
+    }
+
+    pub fn black_hole(&self) {
+        self.shared.state().is_black_hole = true;
+    }
+
+    pub fn silence(&self) {
+        self.shared.state().links.values_mut().for_each(|link| link.is_silent = true);
+    }
+
+    pub fn cut(&self) {
+        self.shared.cut(|_| true);
+    }
+
+    pub fn heal(&self) {
+        self.shared.cut(|link| link.is_silent);
+        self.shared.state().is_black_hole = false;
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.state().is_over = true;
+        self.cut();
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open(self: Arc<Self>, client: TcpStream) -> Result<()> {
+        let server = TcpStream::connect(self.upstream)?;
+        client.set_nodelay(true)?;
+        server.set_nodelay(true)?;
+        let link = Link {
+            client: client.try_clone()?,
+            server: server.try_clone()?,
+            is_silent: false,
+            drops_commit: false,
+            asked_for_encryption: false,
+        };
+        let id = {
+            let mut state = self.state();
+            state.opened += 1;
+            let id = state.opened;
+            state.links.insert(id, link);
+            id
+        };
+        let (up, down) = (self.clone(), self);
+        let (client_reads, server_writes) = (client.try_clone()?, server.try_clone()?);
+        thread::spawn(move || {
+            let _ = up.pass_requests(id, client_reads, server_writes);
+            up.close(id);
+        });
+        thread::spawn(move || {
+            let _ = down.pass_answers(id, server, client);
+            down.close(id);
+        });
+        Ok(())
+    }
+
+    fn cut(&self, is_meant: impl Fn(&Link) -> bool) {
+        let mut state = self.state();
+        state.links.retain(|_, link| {
+            let cuts = is_meant(link);
+            if cuts {
+                shut(link);
+            }
+            !cuts
+        });
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn close(&self, id: u64) {
+        if let Some(link) = self.state().links.remove(&id) {
+            shut(&link);
+        }
+        self.changed.notify_all();
+    }
+
+    /// Waits until bytes of this connection may pass; false when it was cut.
+    fn may_pass(&self, id: u64) -> bool {
+        let mut state = self.state();
+        loop {
+            match state.links.get(&id) {
+                None => return false,
+                Some(link) if !state.is_black_hole && !link.is_silent => return true,
+                Some(_) => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    fn with_link<T: Default>(&self, id: u64, change: impl FnOnce(&mut Link) -> T) -> T {
+        self.state().links.get_mut(&id).map(change).unwrap_or_default()
+    }
+
+    fn pass_requests(&self, id: u64, mut from: TcpStream, mut to: TcpStream) -> Result<()> {
+        let mut requests = Requests::default();
+        let mut bytes = vec![0; 64 << 10];
+        loop {
+            let length = from.read(&mut bytes)?;
+            if length == 0 || !self.may_pass(id) {
+                return Ok(());
+            }
+            for seen in requests.read(&bytes[..length]) {
+                match seen {
+                    Seen::EncryptionRequest => self.with_link(id, |link| link.asked_for_encryption = true),
+                    Seen::Commit(statements) => {
+                        let mut state = self.state();
+                        let armed = state.armed.take_if(|part| statements.iter().any(|text| text.contains(&**part)));
+                        if armed.is_some()
+                            && let Some(link) = state.links.get_mut(&id)
+                        {
+                            link.drops_commit = true;
+                        }
+                    }
+                }
+            }
+            to.write_all(&bytes[..length])?;
+        }
+    }
+
+    fn pass_answers(&self, id: u64, mut from: TcpStream, mut to: TcpStream) -> Result<()> {
+        let mut waiting: Vec<u8> = Vec::new();
+        let mut bytes = vec![0; 64 << 10];
+        loop {
+            let length = from.read(&mut bytes)?;
+            if length == 0 || !self.may_pass(id) {
+                return Ok(());
+            }
+            waiting.extend_from_slice(&bytes[..length]);
+            if self.with_link(id, |link| std::mem::take(&mut link.asked_for_encryption)) {
+                to.write_all(&waiting[..1])?;
+                waiting.drain(..1);
+            }
+            while let Some(end) = message_end(&waiting, 1) {
+                let is_committed = waiting[0] == b'C' && waiting[5..end].starts_with(b"COMMIT");
+                if is_committed && self.with_link(id, |link| link.drops_commit) {
+                    self.state().dropped += 1;
+                    return Ok(());
+                }
+                to.write_all(&waiting[..end])?;
+                waiting.drain(..end);
+            }
+        }
+    }
+}
+
+fn shut(link: &Link) {
+    // A side that is closed already is as good.
+    let _ = link.client.shutdown(Shutdown::Both);
+    let _ = link.server.shutdown(Shutdown::Both);
+}
+
+/// Where the message ends that begins the bytes, if it is whole: `kind` bytes, then a length that counts itself.
+fn message_end(bytes: &[u8], kind: usize) -> Option<usize> {
+    let length: [u8; 4] = bytes.get(kind..kind + 4)?.try_into().ok()?;
+    let end = kind + u32::from_be_bytes(length) as usize;
+    (bytes.len() >= end).then_some(end)
+}
+
+/// What is of interest in the messages of a client.
+enum Seen {
+    EncryptionRequest,
+    /// With the statements of the transaction.
+    Commit(Vec<String>),
+}
+
+/// The messages of one client.
+#[derive(Default)]
+struct Requests {
+    waiting: Vec<u8>,
+    has_begun: bool,
+    prepared: HashMap<Vec<u8>, String>,
+    /// The statements of the transaction under way.
+    statements: Vec<String>,
+}
+
+impl Requests {
+    fn read(&mut self, bytes: &[u8]) -> Vec<Seen> {
+        const ENCRYPTION_REQUESTS: [u32; 2] = [80_877_103, 80_877_104];
+        self.waiting.extend_from_slice(bytes);
+        let mut seen = Vec::new();
+        while let Some(end) = message_end(&self.waiting, usize::from(self.has_begun)) {
+            let message: Vec<u8> = self.waiting.drain(..end).collect();
+            if self.has_begun {
+                seen.extend(self.message(message[0], &message[5..]));
+                continue;
+            }
+            let code = message.get(4..8).and_then(|code| code.try_into().ok()).map(u32::from_be_bytes);
+            match code {
+                Some(code) if ENCRYPTION_REQUESTS.contains(&code) => seen.push(Seen::EncryptionRequest),
+                _ => self.has_begun = true,
+            }
+        }
+        seen
+    }
+
+    fn message(&mut self, kind: u8, body: &[u8]) -> Option<Seen> {
+        let mut words = body.split(|byte| *byte == 0);
+        let mut word = || words.next().unwrap_or_default();
+        match kind {
+            // Parse: a name and the statement.
+            b'P' => {
+                let (name, text) = (word().to_vec(), String::from_utf8_lossy(word()).into_owned());
+                self.prepared.insert(name, text);
+            }
+            // Bind: a portal and the name.
+            b'B' => {
+                let _portal = word();
+                let text = self.prepared.get(word()).cloned().unwrap_or_default();
+                self.statements.push(text);
+            }
+            // A simple query.
+            b'Q' => {
+                let text = String::from_utf8_lossy(word()).trim().to_uppercase();
+                if text.starts_with("BEGIN") {
+                    self.statements.clear();
+                } else if text.starts_with("COMMIT") {
+                    return Some(Seen::Commit(std::mem::take(&mut self.statements)));
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+}
