@@ -14,6 +14,8 @@ use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 #[expect(dead_code, reason = "PostgreSQL and the other schema are for the tests of the server")]
 mod legacy;
 
+#[path = "cli/file_modes.rs"]
+mod file_modes;
 #[path = "cli/transfer.rs"]
 mod transfer;
 
@@ -42,7 +44,12 @@ struct Server {
 impl Server {
     /// Starts on a free port and waits until it says that it listens.
     fn start(data_dir: &Path) -> Self {
-        let mut child = turnleaf(data_dir).args(["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
+        Self::of(turnleaf(data_dir).args(["serve", "--listen", "127.0.0.1:0"]))
+    }
+
+    /// Starts this command, which serves.
+    fn of(command: &mut Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").expect("says where it listens").to_owned();

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::server::cli::database::{block_on, open_existing};
 use crate::server::cli::exit::{Exit, Failed};
+use crate::server::cli::file_modes::OpenPaths;
 use crate::server::cli::print;
 use crate::server::http::assets::Site;
 use crate::server::platform::config::{Config, binding};
@@ -83,16 +84,21 @@ fn directory(config: &Config) -> Observation {
     if !path.exists() {
         return seen("data directory", Verdict::Note, format_args!("{shown} does not exist yet; serving makes it"));
     }
-    match (LockFile::take(path, ids::mint()), StorageDir::open(path).and_then(|dir| dir.is_open_to_others())) {
-        (Err(error @ LockError::Io { .. }), _) => seen("data directory", Verdict::Wrong, error),
-        (_, Err(error)) => seen("data directory", Verdict::Wrong, format_args!("{shown}: {error}")),
-        (_, Ok(true)) => {
-            seen("data directory", Verdict::Note, format_args!("others may look into {shown}; chmod 700 closes it"))
+    if let Err(error) = StorageDir::open(path) {
+        return seen("data directory", Verdict::Wrong, format_args!("{shown}: {error}"));
+    }
+    let open: Vec<String> = OpenPaths::find_in(config).paths().map(|path| path.display().to_string()).collect();
+    match LockFile::take(path, ids::mint()) {
+        Err(error @ LockError::Io { .. }) => seen("data directory", Verdict::Wrong, error),
+        _ if !open.is_empty() => {
+            let what =
+                format_args!("other accounts can read {}; the next start closes what is its own", open.join(", "));
+            seen("data directory", Verdict::Note, what)
         }
-        (Err(LockError::InUse { .. }), _) => {
+        Err(LockError::InUse { .. }) => {
             seen("data directory", Verdict::Fine, format_args!("{shown}, in use by a server"))
         }
-        (Ok(_), Ok(false)) => seen("data directory", Verdict::Fine, shown),
+        Ok(_) => seen("data directory", Verdict::Fine, shown),
     }
 }
 

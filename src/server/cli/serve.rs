@@ -15,7 +15,7 @@ use crate::domain::UserId;
 use crate::server::app::App;
 use crate::server::cli::database::data_dir;
 use crate::server::cli::exit::Failed;
-use crate::server::cli::{installation, print};
+use crate::server::cli::{file_modes, installation, print};
 use crate::server::convert::Converter;
 use crate::server::http;
 use crate::server::http::assets::Site;
@@ -64,6 +64,9 @@ pub fn run(config: &Config) -> Result<(), Failed> {
     }
     let addresses = config.listen.resolve()?;
     binding::check(&config.listen, &addresses, config.security.auth.value)?;
+    if let Some(warning) = file_modes::repair(config) {
+        tracing::warn!("{warning}");
+    }
 
     let data_dir = data_dir(config)?;
     let boot: BootId = ids::mint();
