@@ -16,6 +16,8 @@ mod legacy;
 
 #[path = "cli/file_modes.rs"]
 mod file_modes;
+#[path = "cli/reload.rs"]
+mod reload;
 #[path = "cli/transfer.rs"]
 mod transfer;
 

@@ -26,8 +26,8 @@ use clap::Parser;
 use crate::server::cli::args::{Args, Command};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::convert::child;
-use crate::server::platform::config::Config;
 use crate::server::platform::config::environment::Environment;
+use crate::server::platform::config::{Config, Flags};
 use crate::server::tools::mcp::guard;
 
 /// Runs the command that the arguments name; its exit code is the process's.
@@ -45,10 +45,11 @@ pub fn run() -> ExitCode {
 
 fn dispatch(args: Args) -> Result<(), Failed> {
     let json = args.json;
+    let flags: Flags = args.settings.into();
     // The configuration is read where it is needed, so a broken one does not stop the other commands.
-    let config = || Config::load(&args.settings.into(), &Environment::of_process());
+    let config = || Config::load(&flags, &Environment::of_process());
     match args.command.unwrap_or(Command::Serve) {
-        Command::Serve => serve::run(&config()?),
+        Command::Serve => serve::run(&config()?, &flags),
         Command::Migrate { dry_run: true } => migrate::run(&config()?, true, json),
         Command::Migrate { dry_run: false } => migrate::run(&closed(config()?), false, json),
         Command::Fsck => fsck::run(&config()?, json),

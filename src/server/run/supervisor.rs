@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::FutureExt;
 use tokio::sync::broadcast;
@@ -58,7 +59,7 @@ struct Shared {
     /// The chat of every reply that begins.
     begun: broadcast::Sender<ChatId>,
     /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, domain.md 4.3 generations).
-    store_raw: bool,
+    stores_raw: AtomicBool,
     pace: Pace,
     paths: Paths,
     bases: Bases,
@@ -93,7 +94,7 @@ impl Supervisor {
             tasks,
             closing: CancellationToken::new(),
             begun: broadcast::Sender::new(BEGUN),
-            store_raw,
+            stores_raw: AtomicBool::new(store_raw),
             pace,
             paths: Paths::default(),
             bases: Bases::default(),
@@ -121,7 +122,12 @@ impl Supervisor {
     }
 
     pub fn stores_raw(&self) -> bool {
-        self.0.store_raw
+        self.0.stores_raw.load(Ordering::Relaxed)
+    }
+
+    /// Keeps provider bytes from the next generation on, or keeps them no longer.
+    pub fn set_stores_raw(&self, stores_raw: bool) {
+        self.0.stores_raw.store(stores_raw, Ordering::Relaxed);
     }
 
     pub(super) fn paths(&self) -> &Paths {
