@@ -18,6 +18,8 @@ mod legacy;
 mod file_modes;
 #[path = "cli/reload.rs"]
 mod reload;
+#[path = "cli/storage.rs"]
+mod storage;
 #[path = "cli/transfer.rs"]
 mod transfer;
 

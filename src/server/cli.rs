@@ -9,6 +9,7 @@ mod doctor;
 mod exit;
 mod export;
 mod file_modes;
+mod free_space;
 mod fsck;
 mod import;
 mod installation;

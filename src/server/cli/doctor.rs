@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::server::cli::database::{block_on, open_existing};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::file_modes::OpenPaths;
-use crate::server::cli::print;
+use crate::server::cli::{free_space, print};
 use crate::server::http::assets::Site;
 use crate::server::platform::config::{Config, binding};
 use crate::server::platform::ids;
@@ -40,7 +40,7 @@ fn seen(subject: &'static str, verdict: Verdict, what: impl Display) -> Observat
 
 /// Prints one line for each thing looked at; fails when one of them will not work.
 pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
-    let mut all = vec![configuration(config), address(config), directory(config), site(config)];
+    let mut all = vec![configuration(config), address(config), directory(config), disk(config), site(config)];
     all.extend(database(config));
     all.extend(providers(config));
     if json {
@@ -99,6 +99,18 @@ fn directory(config: &Config) -> Observation {
             seen("data directory", Verdict::Fine, format_args!("{shown}, in use by a server"))
         }
         Ok(_) => seen("data directory", Verdict::Fine, shown),
+    }
+}
+
+fn disk(config: &Config) -> Observation {
+    let bound = config.min_free_disk.value;
+    match free_space::free_bytes(&config.data_dir.value) {
+        Err(error) => seen("disk", Verdict::Note, format_args!("its free space cannot be read: {error}")),
+        Ok(free) if free < bound.0 => {
+            let what = format_args!("{} MiB are free, less than {bound}: nothing new can be started", free >> 20);
+            seen("disk", Verdict::Note, what)
+        }
+        Ok(free) => seen("disk", Verdict::Fine, format_args!("{} MiB are free; {bound} are kept free", free >> 20)),
     }
 }
 

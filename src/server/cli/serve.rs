@@ -18,7 +18,7 @@ use crate::server::app::App;
 use crate::server::cli::database::data_dir;
 use crate::server::cli::exit::Failed;
 use crate::server::cli::serve::reload::Reload;
-use crate::server::cli::{file_modes, installation, print};
+use crate::server::cli::{file_modes, free_space, installation, print};
 use crate::server::convert::Converter;
 use crate::server::http;
 use crate::server::http::assets::Site;
@@ -151,6 +151,7 @@ async fn compose(
     // What people upload is read by another process of this program.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
+    let service = service.with_storage(free_space::storage_limits(config));
     let imports = ImportJobs::in_folder(&config.data_dir.value.join(installation::IMPORTS));
     let service =
         service.with_imports(imports.map_err(|error| Failed::because("make the folder of files to take in", error))?);

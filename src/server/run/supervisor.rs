@@ -268,10 +268,11 @@ impl Supervisor {
     }
 
     /// What can wait for a quiet moment: indexes what is older than the index of the search, packs raw bodies that a crash
-    /// left in pieces, forgets the journals of turns that ended long ago, and purges what is in Trash for too long.
+    /// left in pieces, counts the bytes of turns that ended, forgets the journals of turns that ended long ago, and purges what is in Trash for too long.
     pub async fn tidy(&self) -> Result<(), StoreError> {
         super::sweep::index(&self.0.db).await?;
         super::sweep::pack(&self.0.db).await?;
+        super::sweep::count_stored_bytes(&self.0.db).await?;
         super::sweep::forget_journals(&self.0.db, self.0.clock.now()).await?;
         super::purge::empty_old(&self.0.db, self.0.clock.now()).await
     }

@@ -177,6 +177,10 @@ impl Service {
             Ok::<_, StoreError>(())
         });
         begun.await.map_err(|_| StoreError::Gone("the message"))??;
+        if is_new_message {
+            // It is stored as a block and as plain text, and is sent once.
+            self.note_growth(of.owner, 3 * user_turn.content_text().len() as u64).await;
+        }
         Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
     }
 

@@ -54,6 +54,7 @@ impl Reload {
         let public_url = self.started.security.public_url.clone();
         let security = Security { public_url, ..config.security };
         self.hosts.replace(&security, self.listening.iter().copied());
+        self.service.storage().set(config.min_free_disk.value.0, config.quota.value.0);
         self.service.supervisor().set_stores_raw(config.store_raw.value);
         self.registry.set_prices(config.prices);
         let finds_locally = config.providers.find_local_servers.value;

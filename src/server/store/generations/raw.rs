@@ -11,6 +11,7 @@ use crate::domain::{GenerationId, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::rows::{bigint, inconsistent};
+use crate::server::store::storage;
 use crate::server::store::turn_events::fixed_chunks;
 
 /// Up to this many bytes are compressed inside the transaction that ends the generation: a few milliseconds.
@@ -140,6 +141,7 @@ pub async fn pack(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
         .map_err(|why| inconsistent("generations", "raw_response", generation, why))??;
     let mut tx = db.begin().await?;
     store(&mut tx, generation, packed).await?;
+    storage::recount_of_call(&mut tx, generation.uuid()).await?;
     tx.commit().await
 }
 
