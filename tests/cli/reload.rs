@@ -159,6 +159,30 @@ fn hangup_takes_over_the_log_hosts_and_names_what_needs_a_restart() {
 }
 
 #[test]
+fn hangup_begins_and_ends_the_tool_servers_of_the_file() {
+    let mut of = Reloaded::start("find_local_servers = false\n");
+    let servers = |of: &Reloaded| -> Vec<(String, String)> {
+        let (status, all) = of.json("GET", "/api/tool-servers", &Value::Null);
+        assert_eq!(status, 200, "{all}");
+        let list = all.as_array().or(all["servers"].as_array()).unwrap();
+        let shown = |one: &Value| (one["id"].as_str().unwrap().to_owned(), one["name"].as_str().unwrap().to_owned());
+        list.iter().map(shown).collect()
+    };
+    let table = |id: &str, name: &str| {
+        format!("[[tool_servers]]\nid = '{id}'\nname = '{name}'\ncommand = ['sh', '-c', 'exit 9']\n")
+    };
+    let file = |tables: &[String]| format!("find_local_servers = false\n{}", tables.concat());
+    let named = |id: &str, name: &str| (id.to_owned(), name.to_owned());
+    assert_eq!(servers(&of), []);
+    of.reload(&file(&[table("one", "One"), table("two", "Two")]), RELOADED);
+    assert_eq!(servers(&of), [named("one", "One"), named("two", "Two")]);
+    of.reload(&file(&[table("two", "Second"), table("three", "Three")]), RELOADED);
+    assert_eq!(servers(&of), [named("two", "Second"), named("three", "Three")]);
+    of.reload(&file(&[]), RELOADED);
+    assert_eq!(servers(&of), []);
+}
+
+#[test]
 fn a_reply_that_runs_is_not_interrupted_by_a_hangup() {
     let mut of = Reloaded::start("find_local_servers = false\n");
     let (_, chat) = of.json("POST", "/api/chats", &json!({ "provider": "demo", "model": "slow" }));
