@@ -21,6 +21,12 @@ mod databases;
 #[expect(dead_code, reason = "PostgreSQL and the other schema are for the tests of the server")]
 mod legacy;
 
+#[path = "cli/file_modes.rs"]
+mod file_modes;
+#[path = "cli/reload.rs"]
+mod reload;
+#[path = "cli/storage.rs"]
+mod storage;
 #[path = "cli/transfer.rs"]
 mod transfer;
 

@@ -523,6 +523,8 @@ fn settings_that_make_no_sense_are_refused_by_name() {
         ("TURNLEAF_TRUSTED_PROXIES", "10.0.0.0/33"),
         ("TURNLEAF_TRUSTED_PROXIES", "proxy"),
         ("TURNLEAF_STORE_RAW", "perhaps"),
+        ("TURNLEAF_MIN_FREE_DISK", "a lot"),
+        ("TURNLEAF_QUOTA", "1.5 GiB"),
     ] {
         let error = load(&[(name, value)]).unwrap_err();
         assert!(error.contains(name), "{name}={value}: {error}");
@@ -634,5 +636,22 @@ fn a_provider_of_the_file_may_keep_responses_where_its_api_can() {
         for word in ["keeps_responses", "`lab`", "openai_responses", api] {
             assert!(error.contains(word), "{error}");
         }
+    }
+}
+
+#[test]
+fn sizes_may_be_numbers_or_texts_and_the_environment_beats_the_file() {
+    let config = load(&[]).unwrap();
+    assert_eq!((config.min_free_disk.value.0, config.quota.value.0), (256 << 20, 0));
+    let config = load_file("min_free_disk = 1048576\nquota = '20 GiB'\n").unwrap();
+    assert_eq!((config.min_free_disk.value.0, config.quota.value.0), (1 << 20, 20 << 30));
+    assert_eq!(config.quota.source, Source::File("quota"));
+    let place = Place::new();
+    let file = place.file("any.toml", "quota = '20 GiB'\n");
+    let flags = Flags { config: Some(file), ..Flags::default() };
+    let config = place.load(&flags, &[("TURNLEAF_QUOTA", "0")]).unwrap();
+    assert_eq!((config.quota.value.0, config.quota.source), (0, Source::Environment("TURNLEAF_QUOTA")));
+    for text in ["quota = -1\n", "quota = 1.5\n", "quota = 'much'\n"] {
+        assert!(load_file(text).unwrap_err().contains("quota"), "{text}");
     }
 }

@@ -102,6 +102,8 @@ mod search;
 mod sidebar;
 #[path = "server/socket.rs"]
 mod socket;
+#[path = "server/storage.rs"]
+mod storage;
 #[path = "server/taking_out.rs"]
 mod taking_out;
 #[path = "server/tool_approval.rs"]

@@ -45,6 +45,8 @@ mod sent;
 mod spending;
 #[path = "store/statements.rs"]
 mod statements;
+#[path = "store/storage.rs"]
+mod storage;
 #[path = "store/story.rs"]
 mod story;
 #[path = "store/tools.rs"]

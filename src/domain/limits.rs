@@ -240,6 +240,13 @@ pub const TURN_UPLOAD_BYTES: usize = 64 << 20;
 pub const IMPORT_BYTES: usize = 4 << 30;
 pub const IMPORT_TIME: Duration = Duration::from_secs(3_600);
 pub const PERSON_UPLOAD_BYTES: u64 = 2 << 30;
+/// The free space that the disk of the data directory keeps where nothing else is configured.
+pub const MIN_FREE_DISK: u64 = 256 << 20;
+/// How long the measured free space of a disk is taken for the present one, and the bytes that a person keeps.
+pub const FREE_DISK_MEASURED_FOR: Duration = Duration::from_secs(1);
+pub const STORAGE_MEASURED_FOR: Duration = Duration::from_secs(10);
+/// A file that arrives is held against the free space and the quota after each so many bytes.
+pub const STORAGE_CHECKED_EVERY: usize = 8 << 20;
 pub const UPLOADS_AT_ONCE: usize = 4;
 pub const UPLOAD_TIME: Duration = Duration::from_secs(600);
 /// The text of a document; what all references of one message may come to; references and images of one message.

@@ -32,6 +32,24 @@ pub struct Conversation {
     pub is_archived: bool,
 }
 
+impl Conversation {
+    /// About the bytes that it takes when it is stored, with the files that it brings along.
+    pub fn byte_count(&self) -> u64 {
+        self.byte_count_of(&|_| true)
+    }
+
+    /// The same of the messages with these ids.
+    pub fn byte_count_of(&self, is_wanted: &dyn Fn(&str) -> bool) -> u64 {
+        let wanted = self.messages.iter().filter(|message| is_wanted(&message.source_id));
+        wanted.flat_map(|message| &message.pieces).map(|piece| piece.body.words() + piece.body.file()).sum()
+    }
+
+    /// The same without files.
+    pub fn words_byte_count(&self) -> u64 {
+        self.messages.iter().flat_map(|message| &message.pieces).map(|piece| piece.body.words()).sum()
+    }
+}
+
 /// One message as the source keeps it. A reply that the source keeps as several messages (reasoning, a call, its answer,
 /// text) stays several here: joining them is one rule for all sources, and it is not the reader's.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,6 +119,38 @@ pub enum Body {
     Attachment { file: File },
     /// Where an answer found what it says: web pages and documents.
     Sources(Vec<Source>),
+}
+
+impl Body {
+    /// The bytes of what it says.
+    fn words(&self) -> u64 {
+        let bytes = match self {
+            // A text stands in its block and in the plain text of its turn.
+            Self::Text(text) => 2 * text.len(),
+            Self::Thinking { text, .. } => text.len(),
+            Self::Call { arguments, arguments_raw, .. } => {
+                arguments_raw.as_ref().map_or_else(|| arguments.to_string().len(), String::len)
+            }
+            Self::Answer { result, .. } => result.as_str().map_or_else(|| result.to_string().len(), str::len),
+            Self::Sources(sources) => {
+                sources.iter().map(|source| source.title.len() + source.url.len() + source.snippet.len()).sum()
+            }
+            Self::Picture { .. } | Self::Attachment { .. } => 0,
+        };
+        bytes as u64
+    }
+
+    /// The bytes of the file that it brings along.
+    fn file(&self) -> u64 {
+        match self {
+            Self::Picture { file, .. } | Self::Attachment { file } => match &file.bytes {
+                Bytes::Inline(bytes) => bytes.len() as u64,
+                Bytes::TextOnly(text) => text.len() as u64,
+                Bytes::Entry(_) | Bytes::Absent(_) => 0,
+            },
+            _ => 0,
+        }
+    }
 }
 
 /// A file of a message.

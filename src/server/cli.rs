@@ -8,6 +8,8 @@ mod database;
 mod doctor;
 mod exit;
 mod export;
+mod file_modes;
+mod free_space;
 mod fsck;
 mod import;
 mod installation;
@@ -25,12 +27,13 @@ use clap::Parser;
 use crate::server::cli::args::{Args, Command};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::convert::child;
-use crate::server::platform::config::Config;
 use crate::server::platform::config::environment::Environment;
+use crate::server::platform::config::{Config, Flags};
 use crate::server::tools::mcp::guard;
 
 /// Runs the command that the arguments name; its exit code is the process's.
 pub fn run() -> ExitCode {
+    file_modes::restrict_umask();
     let args = Args::parse();
     match &args.command {
         // Its exit code is that of the program it runs.
@@ -43,20 +46,31 @@ pub fn run() -> ExitCode {
 
 fn dispatch(args: Args) -> Result<(), Failed> {
     let json = args.json;
+    let flags: Flags = args.settings.into();
     // The configuration is read where it is needed, so a broken one does not stop the other commands.
-    let config = || Config::load(&args.settings.into(), &Environment::of_process());
+    let config = || Config::load(&flags, &Environment::of_process());
     match args.command.unwrap_or(Command::Serve) {
-        Command::Serve => serve::run(&config()?),
-        Command::Migrate { dry_run } => migrate::run(&config()?, dry_run, json),
+        Command::Serve => serve::run(&config()?, &flags),
+        Command::Migrate { dry_run: true } => migrate::run(&config()?, true, json),
+        Command::Migrate { dry_run: false } => migrate::run(&closed(config()?), false, json),
         Command::Fsck => fsck::run(&config()?, json),
         Command::Replay(replay) => replay::run(replay),
-        Command::Backup { file } => backup::run(&config()?, &file),
-        Command::Restore { file } => restore::run(&config()?, &file),
-        Command::Import(import) => import::run(&config()?, &import, json),
+        Command::Backup { file } => backup::run(&closed(config()?), &file),
+        Command::Restore { file } => restore::run(&closed(config()?), &file),
+        Command::Import(import) if import.dry_run => import::run(&config()?, &import, json),
+        Command::Import(import) => import::run(&closed(config()?), &import, json),
         Command::Export(export) => export::run(&config()?, &export),
         Command::Config(command) => config::run(&command, &config()?, json),
         Command::Doctor => doctor::run(&config()?, json),
         Command::Version => version::run(json),
         Command::Guard(_) | Command::Convert => Err(Failed::new(Exit::WrongUse, "it has no configuration")),
     }
+}
+
+/// The configuration for a command that writes into the installation, which it leaves closed to other accounts.
+fn closed(config: Config) -> Config {
+    if let Some(warning) = file_modes::repair(&config) {
+        eprintln!("turnleaf: {warning}");
+    }
+    config
 }

@@ -7,6 +7,7 @@ mod glance;
 mod listed;
 mod messages;
 mod running;
+pub mod storage_words;
 mod trash;
 mod tree;
 mod window;
@@ -225,6 +226,10 @@ fn api_error(error: ServiceError) -> ApiError {
         ServiceError::Invalid(Invalid { field, reason }) => ApiError::Invalid { field, reason },
         ServiceError::Conflict { code, message, .. } => ApiError::Conflict { code: code.into(), message },
         ServiceError::Unfit { code, message, .. } => ApiError::Conflict { code: code.into(), message },
+        // Nothing was stored, so that the message stays where it was typed.
+        ServiceError::Storage(refusal) => {
+            ApiError::Conflict { code: refusal.code().into(), message: storage_words::sentence(refusal) }
+        }
         ServiceError::TooLarge { .. } => ApiError::TooLarge,
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
         ServiceError::Store(StoreError::Full) => ApiError::Unavailable { message: "The server's disk is full.".into() },

@@ -30,6 +30,7 @@ pub mod reading;
 pub mod references;
 pub mod search;
 pub mod standing;
+pub mod storage;
 pub mod tool_choice;
 pub mod tool_results;
 pub mod tool_servers;
@@ -60,6 +61,7 @@ use crate::server::platform::clock::Clock;
 use crate::server::run::Supervisor;
 use crate::server::service::imports::ImportJobs;
 use crate::server::service::providers::Sealer;
+use crate::server::service::storage::StorageLimits;
 use crate::server::service::toolbox::Tools;
 use crate::server::service::uploads::{PlainReader, Reader};
 use crate::server::store::Db;
@@ -78,6 +80,7 @@ pub struct Service {
     /// Places of those that bring files at the same time.
     uploading: Arc<Semaphore>,
     imports: ImportJobs,
+    storage: StorageLimits,
 }
 
 impl Service {
@@ -93,6 +96,7 @@ impl Service {
             reader,
             uploading,
             imports: ImportJobs::default(),
+            storage: StorageLimits::default(),
         }
     }
 
@@ -104,6 +108,11 @@ impl Service {
     /// With these imports, whose files lie where they say.
     pub fn with_imports(self, imports: ImportJobs) -> Self {
         Self { imports, ..self }
+    }
+
+    /// With these bounds on what is stored.
+    pub fn with_storage(self, storage: StorageLimits) -> Self {
+        Self { storage, ..self }
     }
 
     /// With these tools, which are the ones that the supervisor's runs have too.
@@ -146,6 +155,11 @@ impl Service {
 
     fn uploading(&self) -> &Arc<Semaphore> {
         &self.uploading
+    }
+
+    /// The bounds on what is stored.
+    pub fn storage(&self) -> &StorageLimits {
+        &self.storage
     }
 
     fn import_jobs_kept(&self) -> &ImportJobs {

@@ -41,6 +41,7 @@ pub mod requests;
 pub mod search;
 pub mod settings;
 pub mod spending;
+pub mod storage;
 pub mod tool_listings;
 pub mod tool_policies;
 pub mod tool_servers;
@@ -81,6 +82,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("requests", requests::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
+        ("storage", storage::STATEMENTS),
         ("tool_listings", tool_listings::STATEMENTS),
         ("tool_policies", tool_policies::STATEMENTS),
         ("tool_servers", tool_servers::STATEMENTS),

@@ -35,10 +35,10 @@ const GROWING: [&str; 16] = [
 ];
 
 /// Indexes of rows that are few whatever there is: those that are at work, or on their way out.
-const OF_FEW: [&str; 3] = ["turns_unfinished", "grafts_running", "deletions_purging"];
+const OF_FEW: [&str; 4] = ["turns_unfinished", "turns_uncounted", "grafts_running", "deletions_purging"];
 
 /// Statements by name that may look through a table or an owner's rows, and why.
-const MAY_LOOK_THROUGH: [(&str, &str, &str); 17] = [
+const MAY_LOOK_THROUGH: [(&str, &str, &str); 22] = [
     ("archive", "CHATS", "everything is exported"),
     ("branches", "MODELS", "the models of all chats are asked for"),
     ("branches/ends", "LAST_USED", "ends at the first that fit"),
@@ -53,6 +53,11 @@ const MAY_LOOK_THROUGH: [(&str, &str, &str); 17] = [
     ("everything", "DOCUMENTS", "all of them go"),
     ("everything", "FORGET_UPLOADS", "all of them are meant"),
     ("generations/raw", "UNPACKED", "the pieces are of responses that run or just ended"),
+    ("storage", "COUNTED", "all that an owner keeps is counted, and for a while holds"),
+    ("storage", "DOCUMENTS", "all that an owner keeps is counted, and for a while holds"),
+    ("storage", "FILES", "all that an owner keeps is counted, and for a while holds"),
+    ("storage", "JOURNAL", "events are kept for a while only"),
+    ("storage", "PIECES", "the pieces are of responses that run or just ended"),
     ("turn_events", "DELETE_OLD", "events are kept for a while only"),
     ("uploads", "FORGET", "at rest"),
     ("uploads", "USED", "all that an owner keeps is counted"),

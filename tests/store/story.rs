@@ -37,6 +37,12 @@ pub struct Story {
     exchange: Exchange,
 }
 
+impl Story {
+    pub fn owner(&self) -> UserId {
+        self.owner
+    }
+}
+
 pub async fn tell(db: &Db) {
     let story = begin(db).await;
     the_chat_is_renamed_deleted_and_restored(db, &story).await;

@@ -8,7 +8,7 @@ use turnleaf::domain::limits;
 use turnleaf::server::tools::mcp::State;
 use turnleaf::server::tools::toolbox::Fate;
 
-use crate::rig::{LONG, bad, call, hasty, key, start, text, until, until_state};
+use crate::rig::{LONG, bad, call, hasty, key, misbehaving, program, start, text, until, until_state};
 
 #[tokio::test]
 async fn results_of_every_kind_come_back() {
@@ -301,4 +301,35 @@ async fn a_call_to_nobody_is_unavailable() {
     let outcome = call(&servers, "echo", json!({})).await;
     assert_eq!((outcome.fate, text(&outcome).as_str()), (Fate::Unavailable, "this server is not there"));
     servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn calls_that_run_end_before_their_server_is_replaced_or_taken_away() {
+    let dir = tempfile::tempdir().unwrap();
+    for is_replaced in [true, false] {
+        let servers = bad("good");
+        let file = dir.path().join(format!("go-{is_replaced}"));
+        let before = text(&call(&servers, "pid", json!({})).await);
+        let mut running = start(&servers, "hold", json!({ "file": file }));
+        running.progress.wait_for(Option::is_some).await.unwrap();
+        if is_replaced {
+            servers.replace(key("bad"), program(&[&misbehaving(), "good"]));
+            // The new one answers beside the old one.
+            assert_ne!(text(&call(&servers, "pid", json!({})).await), before);
+        } else {
+            servers.retire(&key("bad"));
+            assert_eq!(call(&servers, "pid", json!({})).await.fate, Fate::Unavailable);
+        }
+        let old = std::path::PathBuf::from(format!("/proc/{before}"));
+        assert!(old.exists(), "the call runs on");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(timeout(LONG, running.outcome).await.unwrap().fate, Fate::Done);
+        let ended = timeout(LONG, async {
+            while old.exists() {
+                tokio::task::yield_now().await;
+            }
+        });
+        ended.await.expect("the old one ends when its last call has");
+        servers.shut_down().await;
+    }
 }

@@ -66,6 +66,13 @@ pub enum Part {
 }
 
 impl FiledChat {
+    /// The bytes of the turns that have not been taken out, as texts. Calls are stored packed, so that their length here
+    /// says little.
+    pub fn turns_byte_count(&self) -> u64 {
+        let turns = self.waiting.iter().filter(|waiting| matches!(waiting, Waiting::Turn(_)));
+        turns.map(Waiting::length).sum()
+    }
+
     /// The next parts: branches, each behind the one that it leaves, then exchanges, then each turn with its calls behind
     /// it. One long part comes alone. Nothing behind the last.
     ///

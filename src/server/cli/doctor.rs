@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::server::cli::database::{block_on, open_existing};
 use crate::server::cli::exit::{Exit, Failed};
-use crate::server::cli::print;
+use crate::server::cli::file_modes::OpenPaths;
+use crate::server::cli::{free_space, print};
 use crate::server::http::assets::Site;
 use crate::server::platform::config::{Config, binding};
 use crate::server::platform::ids;
@@ -39,7 +40,7 @@ fn seen(subject: &'static str, verdict: Verdict, what: impl Display) -> Observat
 
 /// Prints one line for each thing looked at; fails when one of them will not work.
 pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
-    let mut all = vec![configuration(config), address(config), directory(config), site(config)];
+    let mut all = vec![configuration(config), address(config), directory(config), disk(config), site(config)];
     all.extend(database(config));
     all.extend(providers(config));
     if json {
@@ -83,16 +84,33 @@ fn directory(config: &Config) -> Observation {
     if !path.exists() {
         return seen("data directory", Verdict::Note, format_args!("{shown} does not exist yet; serving makes it"));
     }
-    match (LockFile::take(path, ids::mint()), StorageDir::open(path).and_then(|dir| dir.is_open_to_others())) {
-        (Err(error @ LockError::Io { .. }), _) => seen("data directory", Verdict::Wrong, error),
-        (_, Err(error)) => seen("data directory", Verdict::Wrong, format_args!("{shown}: {error}")),
-        (_, Ok(true)) => {
-            seen("data directory", Verdict::Note, format_args!("others may look into {shown}; chmod 700 closes it"))
+    if let Err(error) = StorageDir::open(path) {
+        return seen("data directory", Verdict::Wrong, format_args!("{shown}: {error}"));
+    }
+    let open: Vec<String> = OpenPaths::find_in(config).paths().map(|path| path.display().to_string()).collect();
+    match LockFile::take(path, ids::mint()) {
+        Err(error @ LockError::Io { .. }) => seen("data directory", Verdict::Wrong, error),
+        _ if !open.is_empty() => {
+            let what =
+                format_args!("other accounts can read {}; the next start closes what is its own", open.join(", "));
+            seen("data directory", Verdict::Note, what)
         }
-        (Err(LockError::InUse { .. }), _) => {
+        Err(LockError::InUse { .. }) => {
             seen("data directory", Verdict::Fine, format_args!("{shown}, in use by a server"))
         }
-        (Ok(_), Ok(false)) => seen("data directory", Verdict::Fine, shown),
+        Ok(_) => seen("data directory", Verdict::Fine, shown),
+    }
+}
+
+fn disk(config: &Config) -> Observation {
+    let bound = config.min_free_disk.value;
+    match free_space::free_bytes(&config.data_dir.value) {
+        Err(error) => seen("disk", Verdict::Note, format_args!("its free space cannot be read: {error}")),
+        Ok(free) if free < bound.0 => {
+            let what = format_args!("{} MiB are free, less than {bound}: nothing new can be started", free >> 20);
+            seen("disk", Verdict::Note, what)
+        }
+        Ok(free) => seen("disk", Verdict::Fine, format_args!("{} MiB are free; {bound} are kept free", free >> 20)),
     }
 }
 

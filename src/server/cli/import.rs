@@ -74,8 +74,12 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), Failed>
     } else {
         reports.iter().try_for_each(tell)?;
     }
-    match reports.iter().find(|report| report.stopped.is_some()) {
+    match reports.iter().find(|report| report.stopped.is_some() || report.did_not_fit > 0) {
         None => Ok(()),
+        Some(report) if report.stopped.is_none() => {
+            let text = format_args!("{} conversations of {} did not fit", report.did_not_fit, report.name);
+            Err(Failed::new(Exit::Failed, text))
+        }
         Some(stopped) => {
             let why = stopped.stopped.as_deref().unwrap_or_default();
             Err(Failed::new(Exit::Failed, format_args!("{} could not be read to its end: {why}", stopped.name)))
@@ -131,6 +135,9 @@ fn tell(report: &ImportReport) -> Result<(), Failed> {
         report.files, report.documents
     ))?;
     print::line(format_args!("  {known} here already, {left_out} left out"))?;
+    if report.did_not_fit > 0 {
+        print::line(format_args!("  {} did not fit", report.did_not_fit))?;
+    }
     for table in &report.tables {
         print::line(format_args!("  {}: {} rows, {} left out", table.name, table.rows, table.left_out))?;
     }

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use crate::domain::UserId;
 use crate::server::cli::database::{data_dir, open_current};
 use crate::server::cli::exit::Failed;
+use crate::server::cli::free_space;
 use crate::server::convert::Converter;
 use crate::server::outbound::demo::Demo;
 use crate::server::outbound::registry::Registry;
@@ -41,6 +42,7 @@ pub async fn open(config: &Config, held: Option<&LockFile>) -> Result<(Service, 
         db.migrate(None, SystemClock.now()).await?;
     }
     let (service, owner) = over(db, config, data_dir.path()).await?;
+    let service = service.with_storage(free_space::storage_limits(config));
     let imports = ImportJobs::beside(&data_dir.path().join(IMPORTS));
     let imports = imports.map_err(|error| Failed::because("make the folder of files to take in", error))?;
     Ok((service.with_imports(imports), owner))

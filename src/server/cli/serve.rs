@@ -1,6 +1,7 @@
 //! `turnleaf serve`: puts the rooms together in their order and serves until it is told to stop.
 
 mod claim;
+mod reload;
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -18,7 +19,8 @@ use crate::server::app::App;
 use crate::server::cli::database::data_dir;
 use crate::server::cli::exit::Failed;
 use crate::server::cli::serve::claim::WatchedClaim;
-use crate::server::cli::{installation, print};
+use crate::server::cli::serve::reload::Reload;
+use crate::server::cli::{file_modes, free_space, installation, print};
 use crate::server::convert::Converter;
 use crate::server::http;
 use crate::server::http::assets::Site;
@@ -30,11 +32,12 @@ use crate::server::http::routes;
 use crate::server::outbound::demo::Demo;
 use crate::server::outbound::registry::{Registry, local};
 use crate::server::platform::clock::{Clock, SystemClock};
-use crate::server::platform::config::{Config, binding};
+use crate::server::platform::config::{Config, Flags, binding};
 use crate::server::platform::ids::{self, BootId};
 use crate::server::platform::lock_file::LockFile;
 use crate::server::platform::sealing::Keyring;
-use crate::server::platform::{shutdown, telemetry};
+use crate::server::platform::shutdown;
+use crate::server::platform::telemetry::{self, LogFilter};
 use crate::server::run::{Pace, Supervisor};
 use crate::server::service::Service;
 use crate::server::service::imports::ImportJobs;
@@ -62,13 +65,23 @@ struct House {
     drain: BoxFuture<'static, Result<(), Failed>>,
 }
 
+/// The rooms that a reload of the configuration changes.
+struct Reloadable {
+    service: Service,
+    registry: Arc<Registry>,
+}
+
 /// Serves until SIGTERM or SIGINT, and gives running replies 30 s after it.
-pub fn run(config: &Config) -> Result<(), Failed> {
-    if let Some(complaint) = telemetry::start(&config.logging) {
+pub fn run(config: &Config, flags: &Flags) -> Result<(), Failed> {
+    let (log, complaint) = telemetry::start(&config.logging);
+    if let Some(complaint) = complaint {
         tracing::warn!("{complaint}");
     }
     let addresses = config.listen.resolve()?;
     binding::check(&config.listen, &addresses, config.security.auth.value)?;
+    if let Some(warning) = file_modes::repair(config) {
+        tracing::warn!("{warning}");
+    }
 
     let data_dir = data_dir(config)?;
     let boot: BootId = ids::mint();
@@ -76,11 +89,18 @@ pub fn run(config: &Config) -> Result<(), Failed> {
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failed::because("start", error))?;
-    runtime.block_on(serve(config, &addresses, boot))
+    runtime.block_on(serve(config, &addresses, boot, (flags, log)))
 }
 
-async fn serve(config: &Config, addresses: &[SocketAddr], boot: BootId) -> Result<(), Failed> {
+async fn serve(
+    config: &Config,
+    addresses: &[SocketAddr],
+    boot: BootId,
+    (flags, log): (&Flags, LogFilter),
+) -> Result<(), Failed> {
     let shutdown = shutdown::on_signals().map_err(|error| Failed::because("listen for signals", error))?;
+    // From here on a hangup no longer ends the process; one that comes before the server is there waits.
+    let hangup = shutdown::on_hangup().map_err(|error| Failed::because("listen for signals", error))?;
     let listeners = bind(config, addresses).await?;
     let bound: Vec<SocketAddr> = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
     let public_url = config.security.public_url.as_ref();
@@ -89,7 +109,18 @@ async fn serve(config: &Config, addresses: &[SocketAddr], boot: BootId) -> Resul
         transport: transport(config),
         public_origin: public_url.map(|url| url.origin().to_owned()),
     };
-    let house = compose(config, boot, &shell, &shutdown).await?;
+    let (house, parts) = compose(config, boot, &shell, &shutdown).await?;
+    let reload = Reload {
+        flags: flags.clone(),
+        started: config.clone(),
+        owner: parts.service.local_owner(),
+        service: parts.service,
+        registry: parts.registry,
+        hosts: shell.hosts.clone(),
+        listening: bound.iter().map(SocketAddr::ip).collect(),
+        log,
+    };
+    tokio::spawn(reload.on_hangup(hangup, shutdown.clone()));
     for address in &bound {
         print::line(format_args!("listening on http://{address}"))?;
         tracing::info!("listening on http://{address}");
@@ -105,7 +136,7 @@ async fn compose(
     boot: BootId,
     shell: &HttpConfig,
     shutdown: &CancellationToken,
-) -> Result<House, Failed> {
+) -> Result<(House, Reloadable), Failed> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let db = Db::open_within(config.database.value.expose(), TimeLimits::SERVING).await?;
     let claim = claim::claim_and_migrate(&db, boot, &*clock).await?;
@@ -128,6 +159,7 @@ async fn compose(
     // What people upload is read by another process of this program.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
+    let service = service.with_storage(free_space::storage_limits(config));
     let imports = ImportJobs::in_folder(&config.data_dir.value.join(installation::IMPORTS));
     let service =
         service.with_imports(imports.map_err(|error| Failed::because("make the folder of files to take in", error))?);
@@ -143,7 +175,8 @@ async fn compose(
         let _ = tokio::time::timeout(MODELS_AT_START, registry.refresh()).await;
     }
     tokio::spawn(resume(supervisor.clone()));
-    tokio::spawn(keep_house(supervisor.clone(), registry, shutdown.clone()));
+    tokio::spawn(keep_house(supervisor.clone(), registry.clone(), shutdown.clone()));
+    let reloadable = Reloadable { service: service.clone(), registry };
 
     let site = Arc::new(Site::open(config.site_root.as_deref()));
     let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
@@ -166,7 +199,7 @@ async fn compose(
         db.close().await;
         claim.release().await
     });
-    Ok(House { router, drain })
+    Ok((House { router, drain }, reloadable))
 }
 
 /// Takes up the replies that wait for a person. Nobody waits for that at the start.

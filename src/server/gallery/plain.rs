@@ -64,6 +64,7 @@ fn failed() -> AnyView {
     let page = FailedPage {
         status: 503,
         detail: None,
+        is_own_quota: false,
         path: "/settings/providers",
         again: Some("/settings/providers".into()),
         request_id: "0190-7f3a",

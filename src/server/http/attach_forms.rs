@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use super::forms::lock_of;
 use super::plain_page::{Asked, see_other};
 use super::problem::Problem;
+use super::refusal::told_refusal;
 use super::uploads::{broken, file_of, read_form, text_of};
 use crate::domain::attachment::DOCUMENT;
 use crate::domain::{ChatId, Thinking, UserId, limits};
@@ -23,7 +24,6 @@ use crate::server::service::documents::{NewDocument, Source};
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::uploads::UploadKind;
 use crate::server::service::{Draft, ServiceError};
-use crate::ui::words::told::told_of_field;
 
 /// Fields that are neither words nor files.
 const SHORT: usize = 1_000;
@@ -100,7 +100,7 @@ async fn take(
             }
             "files" => match file_of(field).await? {
                 Some((file, Ok(bytes))) => files.push((file, bytes)),
-                Some((file, Err(error))) => refused.push((file, told_of_field(&error.to_string()))),
+                Some((file, Err(error))) => refused.push((file, told_refusal(&error))),
                 None => {}
             },
             "text" => typed.text = text_of(field, limits::MESSAGE_BYTES).await?,
@@ -120,7 +120,7 @@ async fn take(
         match attach_file(app, viewer, chat, &name, bytes).await {
             Ok(()) => {}
             Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
-            Err(error) => refused.push((name, told_of_field(&error.to_string()))),
+            Err(error) => refused.push((name, told_refusal(&error))),
         }
     }
     Ok((chat, refused))

@@ -10,6 +10,7 @@ use http::StatusCode;
 use super::documents_page::{list_page, show_page};
 use super::plain_page::{Asked, Fields, see_other};
 use super::problem::Problem;
+use super::refusal::told_refusal;
 use super::trash_page;
 use super::uploads::{broken, file_of, read_form, text_of};
 use crate::domain::attachment::DOCUMENT;
@@ -26,7 +27,6 @@ use crate::server::service::ServiceError;
 use crate::server::service::documents::{DocumentChange, NewDocument, Source};
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::uploads::UploadKind;
-use crate::ui::words::told::told_of_field;
 
 /// Fields that are no files.
 const SHORT: usize = 200;
@@ -97,7 +97,7 @@ async fn file(
     Ok(Some(match made {
         Ok(made) => made,
         Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
-        Err(error) => FileSaid::Refused { name, why: told_of_field(&error.to_string()) },
+        Err(error) => FileSaid::Refused { name, why: told_refusal(&error) },
     }))
 }
 
@@ -174,7 +174,10 @@ pub async fn save(State(app): State<App>, viewer: Viewer, asked: Asked, fields: 
             (StatusCode::CONFLICT, Some(Said::Careful(words::changed().into())))
         }
         Err(error @ (ServiceError::TooLarge { .. } | ServiceError::Conflict { .. } | ServiceError::Unfit { .. })) => {
-            (StatusCode::CONFLICT, Some(Said::Refused(told_of_field(&error.to_string()))))
+            (StatusCode::CONFLICT, Some(Said::Refused(told_refusal(&error))))
+        }
+        Err(error @ ServiceError::Storage(_)) => {
+            (StatusCode::INSUFFICIENT_STORAGE, Some(Said::Refused(told_refusal(&error))))
         }
         Err(error) => return Err(error.into()),
     };

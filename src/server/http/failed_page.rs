@@ -11,11 +11,14 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 
 use super::plain_page::{Asked, Fields};
 use super::problem::Problem;
+use super::refusal::QUOTA_BYTES;
 use super::request_id::X_REQUEST_ID;
 use super::{headers, language, router};
 use crate::domain::limits;
 use crate::server::app::App;
+use crate::server::pages::storage_words::storage_refused;
 use crate::server::plain_pages::failed::FailedPage;
+use crate::server::service::storage::StorageRefusal;
 use crate::ui::locale::speak;
 
 /// The fields of forms in which people write. Keys and addresses are not shown again.
@@ -84,9 +87,12 @@ fn told(app: &App, (method, uri, asked): (Method, Uri, HeaderMap), typed: &[Stri
     let id = parts.headers.get(X_REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
     // An answer to another site's request shows nothing of it.
     let typed = if status == StatusCode::FORBIDDEN { &[] } else { typed };
+    let quota = problem.as_ref().and_then(|problem| problem.member(QUOTA_BYTES)?.as_u64());
+    let room = problem.as_ref().and_then(|problem| storage_refused(problem.code(), quota));
     let page = FailedPage {
         status: status.as_u16(),
-        detail: problem.as_ref().map(Problem::detail),
+        detail: room.as_deref().or(problem.as_ref().map(Problem::detail)),
+        is_own_quota: problem.as_ref().is_some_and(|problem| problem.code() == StorageRefusal::QUOTA_REACHED),
         path: uri.path(),
         again: (method == Method::GET).then(|| uri.to_string()),
         request_id: id,

@@ -4,6 +4,7 @@
 use axum::Form;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
+use http::StatusCode;
 use serde::Deserialize;
 
 use super::problem::Problem;
@@ -13,6 +14,7 @@ use crate::api::view::SendMessage;
 use crate::domain::{ChatId, Lock, Thinking, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::service::storage::StorageRefusal;
 
 #[derive(Debug, Deserialize)]
 pub struct SendForm {
@@ -76,10 +78,20 @@ pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendF
                 // What cannot be stored either (too large) is still in the browser's form: Back brings it.
                 let _ = app.pages().save_words(viewer.0, chat_id, draft).await;
             }
+            if let Some(problem) = no_room(&error) {
+                return Err(problem);
+            }
             let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
             Ok(see_other(&format!("{page}?error={}", code(&error))))
         }
     }
+}
+
+/// A refusal for want of room as a problem: its page says what is full and has the words that were typed.
+fn no_room(error: &ApiError) -> Option<Problem> {
+    let ApiError::Conflict { code, message } = error else { return None };
+    let code = StorageRefusal::CODES.into_iter().find(|known| known == code)?;
+    Some(Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, message.as_str()))
 }
 
 /// `POST /forms/model`: the composer as it is, with another model chosen for the next message.
@@ -115,7 +127,10 @@ pub async fn retry(State(app): State<App>, viewer: Viewer, Form(form): Form<Turn
     let lock = form.model.as_deref().and_then(lock_of);
     match app.pages().retry(viewer.0, form.turn_id, lock, form.client_request_id.unwrap_or_default()).await {
         Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
-        Err(error) => Ok(see_other(&format!("/c/{}?at={}&error={}", old.chat_id, old.id, code(&error)))),
+        Err(error) => match no_room(&error) {
+            Some(problem) => Err(problem),
+            None => Ok(see_other(&format!("/c/{}?at={}&error={}", old.chat_id, old.id, code(&error)))),
+        },
     }
 }
 

@@ -2,7 +2,7 @@
 //! rebinding) still says its name in `Host`, and is turned away with 421 on every route.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -16,7 +16,7 @@ use crate::server::platform::config::security::Security;
 
 /// The names that are answered.
 #[derive(Debug, Clone, Default)]
-pub struct AllowedHosts(Arc<Vec<Name>>);
+pub struct AllowedHosts(Arc<RwLock<Vec<Name>>>);
 
 #[derive(Debug)]
 struct Name {
@@ -32,6 +32,15 @@ impl AllowedHosts {
     /// Loopback names are answered on any port: a browser reaches another port of this machine only when someone
     /// forwards it here (an SSH tunnel, a container), and no foreign name can pretend to be one of these.
     pub fn new(security: &Security, listening: impl IntoIterator<Item = IpAddr>) -> Self {
+        Self(Arc::new(RwLock::new(Self::names(security, listening))))
+    }
+
+    /// Takes the names of another configuration from now on, also for those who have a clone.
+    pub fn replace(&self, security: &Security, listening: impl IntoIterator<Item = IpAddr>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Self::names(security, listening);
+    }
+
+    fn names(security: &Security, listening: impl IntoIterator<Item = IpAddr>) -> Vec<Name> {
         let any_port = |host: String| Name { host, port: None };
         let mut names: Vec<Name> = ["localhost", "127.0.0.1", "[::1]"].map(|host| any_port(host.to_owned())).into();
         names.extend(listening.into_iter().filter(|address| !address.is_unspecified()).map(|address| match address {
@@ -40,13 +49,14 @@ impl AllowedHosts {
         }));
         names.extend(security.public_url.iter().filter_map(|url| Name::read(url.host())));
         names.extend(security.allowed_hosts.value.iter().filter_map(|host| Name::read(host)));
-        Self(Arc::new(names))
+        names
     }
 
     /// Whether a request for this `host[:port]` is answered.
     pub fn allows(&self, text: &str) -> bool {
         let Some(asked) = Name::read(text) else { return false };
-        self.0.iter().any(|name| name.host == asked.host && (name.port.is_none() || name.port == asked.port))
+        let names = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        names.iter().any(|name| name.host == asked.host && (name.port.is_none() || name.port == asked.port))
     }
 }
 

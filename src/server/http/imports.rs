@@ -9,7 +9,7 @@ use axum::extract::multipart::{MultipartError, MultipartRejection};
 use axum::extract::{DefaultBodyLimit, Multipart, Request, State};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
@@ -78,9 +78,11 @@ pub async fn create(
 ) -> Result<Response, Problem> {
     let format = format_of(query.from.as_deref())?;
     let place = app.service().import_place(viewer.0)?;
+    let declared = declared_length(request.headers());
+    app.service().check_growth(viewer.0, declared).await?;
     let body: Body = request.into_body();
     let broke_off = |_| Problem::invalid(Invalid::new("", "the body broke off"));
-    let file = in_time(arrived(&place, body.into_data_stream(), broke_off)).await?;
+    let file = in_time(arrived((&app, viewer.0), &place, body.into_data_stream(), broke_off)).await?;
     let id = begin(&app, viewer.0, file, &query.name, format, query.dry_run)?;
     let mut response = (StatusCode::ACCEPTED, Json(ImportBegun { id })).into_response();
     let place = HeaderValue::try_from(format!("/api/imports/{id}")).map_err(Problem::internal)?;
@@ -117,14 +119,15 @@ pub async fn data_page(
     viewer: Viewer,
     asked: Asked,
     Query(query): Query<PageQuery>,
-) -> Response {
+) -> Result<Response, Problem> {
     let said = query.done.filter(|done| done == "deleted").map(|_| Said::Done(everything::deleted().to_owned()));
-    asked.answer(&app, StatusCode::OK, data(&app, viewer.0, said))
+    Ok(asked.answer(&app, StatusCode::OK, data(&app, viewer.0, said).await?))
 }
 
-fn data(app: &App, viewer: UserId, said: Option<Said>) -> Page {
+async fn data(app: &App, viewer: UserId, said: Option<Said>) -> Result<Page, Problem> {
     let (jobs, database) = (app.service().import_jobs(viewer), app.service().database());
-    TransferPage { jobs, database, said }.draw()
+    let storage = app.service().storage_use(viewer).await?;
+    Ok(TransferPage { jobs, database, storage, said }.draw())
 }
 
 /// `GET /settings/data/imports/{id}`.
@@ -156,7 +159,7 @@ pub async fn take(
         Err(problem) => match problem.invalid_sentence() {
             Some(sentence) => {
                 let said = Some(Said::Refused(told_of_field(&sentence)));
-                Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, data(&app, viewer.0, said)))
+                Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, data(&app, viewer.0, said).await?))
             }
             None => Err(problem),
         },
@@ -165,6 +168,7 @@ pub async fn take(
 
 async fn taken(app: &App, viewer: UserId, mut form: Multipart) -> Result<ImportId, Problem> {
     let place = app.service().import_place(viewer)?;
+    app.service().check_growth(viewer, 0).await?;
     let (mut format, mut dry_run, mut file) = (None, false, None);
     while let Some(field) = form.next_field().await.map_err(broken)? {
         match field.name() {
@@ -173,7 +177,7 @@ async fn taken(app: &App, viewer: UserId, mut form: Multipart) -> Result<ImportI
             Some("file") => {
                 let name = field.file_name().unwrap_or_default().to_owned();
                 if !name.is_empty() {
-                    file = Some((arrived(&place, Box::pin(field), broken).await?, name));
+                    file = Some((arrived((app, viewer), &place, Box::pin(field), broken).await?, name));
                 }
             }
             _ => drop(text_of(field, SHORT).await?),
@@ -210,6 +214,12 @@ fn broken(error: MultipartError) -> Problem {
     }
 }
 
+/// How long a body says that it is; 0 where it does not say.
+fn declared_length(headers: &HeaderMap) -> u64 {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    length.unwrap_or(0)
+}
+
 /// The disk took no more of it.
 fn unwritten(error: io::Error) -> Problem {
     match error.kind() {
@@ -220,12 +230,14 @@ fn unwritten(error: io::Error) -> Problem {
 
 /// The file, as it arrives.
 async fn arrived<E>(
+    (app, owner): (&App, UserId),
     place: &ImportPlace,
     mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin,
     broken: impl Fn(E) -> Problem,
 ) -> Result<NamedTempFile, Problem> {
     let mut file = place.file().map_err(unwritten)?;
     let mut length = 0;
+    let mut checked_at = 0;
     loop {
         match tokio::time::timeout(limits::BODY_TIME, stream.next()).await {
             Err(_) => return Err(too_slow()),
@@ -236,11 +248,18 @@ async fn arrived<E>(
                 if length > limits::IMPORT_BYTES {
                     return Err(Problem::too_large(limits::IMPORT_BYTES));
                 }
+                if length - checked_at >= limits::STORAGE_CHECKED_EVERY {
+                    checked_at = length;
+                    // What was written counts already.
+                    app.service().check_growth(owner, piece.len() as u64).await?;
+                }
                 // The disk's buffer takes a piece at once.
                 file.write_all(&piece).map_err(unwritten)?;
             }
         }
     }
+    // The length of a body in pieces is known now.
+    app.service().check_growth(owner, 0).await?;
     if length == 0 {
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "empty_file", "The file is empty."));
     }

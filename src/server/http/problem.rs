@@ -127,6 +127,11 @@ impl Problem {
         self.code
     }
 
+    /// One of the members beside the standard ones.
+    pub fn member(&self, name: &str) -> Option<&Value> {
+        self.members.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
     /// The sentence for people, in English.
     pub fn detail(&self) -> &str {
         &self.detail

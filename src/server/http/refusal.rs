@@ -4,8 +4,14 @@ use http::StatusCode;
 
 use super::problem::Problem;
 use crate::domain::Invalid;
+use crate::server::pages::storage_words;
 use crate::server::service::error::Unfit;
+use crate::server::service::storage::StorageRefusal;
 use crate::server::service::{ServiceError, StoreError};
+use crate::ui::words::told::told_of_field;
+
+/// The member of a problem that says how large the quota is.
+pub(super) const QUOTA_BYTES: &str = "quota_bytes";
 
 impl From<ServiceError> for Problem {
     fn from(error: ServiceError) -> Self {
@@ -28,6 +34,13 @@ impl From<ServiceError> for Problem {
                 with_members(Self::new(status, code, message).with("field", field), extra)
             }
             ServiceError::TooManyRunning => Self::too_many("Too many replies run at once.", 5),
+            ServiceError::Storage(refusal) => {
+                let problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, refusal.code(), refusal.to_string());
+                match refusal {
+                    StorageRefusal::DiskLow => problem,
+                    StorageRefusal::QuotaReached { quota_bytes } => problem.with(QUOTA_BYTES, quota_bytes),
+                }
+            }
             ServiceError::Store(StoreError::Full) => {
                 Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", "The server's disk is full.")
             }
@@ -40,6 +53,14 @@ impl From<ServiceError> for Problem {
             ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
             ServiceError::Store(error) => Self::internal(error),
         }
+    }
+}
+
+/// What a page says of a refusal, in the reader's language.
+pub(super) fn told_refusal(error: &ServiceError) -> String {
+    match error {
+        ServiceError::Storage(refusal) => storage_words::sentence(*refusal),
+        error => told_of_field(&error.to_string()),
     }
 }
 

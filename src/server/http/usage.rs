@@ -17,6 +17,7 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::Said;
 use crate::server::plain_pages::usage::{By, UsagePage};
+use crate::server::service::storage::StorageUse;
 use crate::server::service::usage::{Grouping, Period, Sum};
 
 /// What can be asked for. Days are `YYYY-MM-DD` in UTC, both included.
@@ -62,6 +63,8 @@ pub struct UsageBody {
     currency: &'static str,
     rows: Vec<Sum>,
     total: Sum,
+    /// What is kept now, whatever the period.
+    storage: StorageUse,
 }
 
 impl UsageQuery {
@@ -100,7 +103,9 @@ pub async fn show(
         return Ok(as_csv(period, &rows));
     }
     let total = Sum::total(&rows);
-    Ok(Json(UsageBody { from: period.from(), to: period.to(), group, currency: "USD", rows, total }).into_response())
+    let storage = app.service().storage_use(viewer.0).await?;
+    let (from, to) = (period.from(), period.to());
+    Ok(Json(UsageBody { from, to, group, currency: "USD", rows, total, storage }).into_response())
 }
 
 fn as_csv(period: Period, rows: &[Sum]) -> Response {

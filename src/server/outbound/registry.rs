@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use bytes::Bytes;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::domain::Capabilities;
 use crate::domain::branch::Lock;
@@ -36,9 +36,9 @@ pub struct Registry {
     /// What new chats get when nothing is chosen.
     default: RwLock<Option<Lock>>,
     /// Where `refresh` looks for local servers.
-    candidates: Vec<Endpoint>,
+    candidates: RwLock<Vec<Endpoint>>,
     client: HttpClient,
-    prices: Arc<Prices>,
+    prices: RwLock<Arc<Prices>>,
     /// Every key since the start, also of endpoints that are gone: what they said may still be read.
     keys: RwLock<Vec<SecretString>>,
     /// Ids and addresses of the endpoints of the settings that rest.
@@ -64,17 +64,55 @@ impl Registry {
         let keys = entries.iter().filter_map(|entry| entry.endpoint.as_ref()).flat_map(|endpoint| endpoint.secrets());
         let keys = RwLock::new(keys.cloned().collect());
         let (entries, default) = (RwLock::new(Arc::new(entries)), RwLock::new(default));
-        Self { entries, default, candidates, client, prices: Arc::default(), keys, resting: Mutex::default() }
+        let (candidates, prices) = (RwLock::new(candidates), RwLock::default());
+        Self { entries, default, candidates, client, prices, keys, resting: Mutex::default() }
     }
 
     /// The same with what the configuration says of prices.
     pub fn with_prices(self, configured: Vec<Price>) -> Self {
-        Self { prices: Arc::new(Prices::new(configured)), ..self }
+        self.set_prices(configured);
+        self
     }
 
     /// What answers cost.
-    pub fn prices(&self) -> &Arc<Prices> {
-        &self.prices
+    pub fn prices(&self) -> Arc<Prices> {
+        Arc::clone(&self.prices.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes what the configuration says of prices from now on.
+    pub fn set_prices(&self, configured: Vec<Price>) {
+        *self.prices.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Prices::new(configured));
+    }
+
+    /// Where [`Registry::refresh`] looks for local servers from now on.
+    pub fn set_candidates(&self, candidates: Vec<Endpoint>) {
+        *self.candidates.write().unwrap_or_else(PoisonError::into_inner) = candidates;
+    }
+
+    /// Puts these endpoints in the place of those that were configured. What is known of one that stays goes on counting,
+    /// and replies that run keep the provider that they began with.
+    pub fn set_configured(&self, endpoints: Vec<Endpoint>) {
+        endpoints.iter().for_each(|endpoint| self.remember_keys(endpoint));
+        let entries = endpoints.into_iter().map(|endpoint| Entry::of(endpoint, &self.client, Origin::Configured));
+        let mut configured: Vec<Entry> = entries.collect();
+        self.update(|entries| {
+            for entry in &mut configured {
+                let is_same = |old: &&Entry| old.origin == Origin::Configured && old.is_named_as(entry);
+                if let Some(old) = entries.iter().find(is_same) {
+                    entry.continues(old);
+                }
+            }
+            // What a person stored, or what was found, under the same name gives way.
+            entries.retain(|old| match old.origin {
+                Origin::Configured => false,
+                Origin::Stored => !configured.iter().any(|entry| old.is_named_as(entry)),
+                Origin::FoundLocally => !configured
+                    .iter()
+                    .any(|entry| old.is_named_as(entry) || is_same_server(&*old.provider, &*entry.provider)),
+                Origin::Demo => true,
+            });
+            entries.extend(configured);
+        });
     }
 
     /// Providers that are there already, each with its models; the first model of the first is the default. For tests
@@ -92,9 +130,9 @@ impl Registry {
         Self {
             entries: RwLock::new(Arc::new(providers.into_iter().map(entry).collect())),
             default: RwLock::default(),
-            candidates: Vec::new(),
+            candidates: RwLock::default(),
             client: HttpClient::default(),
-            prices: Arc::default(),
+            prices: RwLock::default(),
             keys: RwLock::default(),
             resting: Mutex::default(),
         }
@@ -148,7 +186,13 @@ impl Registry {
     }
 
     fn remember_keys(&self, endpoint: &Endpoint) {
-        self.keys.write().unwrap_or_else(PoisonError::into_inner).extend(endpoint.secrets().cloned());
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        for key in endpoint.secrets() {
+            // Reloads bring the same ones again and again.
+            if !keys.iter().any(|known| known.expose_secret() == key.expose_secret()) {
+                keys.push(key.clone());
+            }
+        }
     }
 
     /// Sets what new chats get when nothing is chosen.

@@ -13,8 +13,10 @@ use crate::ui::words::told::told_of_field;
 pub struct FailedPage<'a> {
     /// Of HTTP.
     pub status: u16,
-    /// The sentence of the problem, in English.
+    /// The sentence of the problem, in English or in the reader's language.
     pub detail: Option<&'a str>,
+    /// Whether the person themself can make room.
+    pub is_own_quota: bool,
     /// What was asked for.
     pub path: &'a str,
     /// Where asking again does no harm: the address.
@@ -63,6 +65,7 @@ impl FailedPage<'_> {
             413 => (words::not_done(), words::too_large().to_owned(), words::too_large_hint()),
             429 => (words::not_now(), what(words::busy()), words::busy_hint()),
             503 => (words::not_now(), what(words::busy()), words::busy_hint()),
+            507 if self.is_own_quota => (words::not_done(), what(words::server_failed()), words::quota_hint()),
             507 => (words::not_done(), what(words::server_failed()), words::full_hint()),
             400..=499 => (words::not_done(), what(words::not_understood()), words::not_understood_hint()),
             _ => (app_words::page_failed(), what(words::server_failed()), words::server_failed_hint()),
@@ -111,7 +114,8 @@ mod tests {
     use crate::ui::locale::{Locale, speak};
 
     fn drawn(status: u16, path: &str, typed: &[String], locale: Locale) -> String {
-        let page = FailedPage { status, detail: None, path, again: Some(path.into()), request_id: "r-1", typed };
+        let again = Some(path.into());
+        let page = FailedPage { status, detail: None, is_own_quota: false, path, again, request_id: "r-1", typed };
         speak(locale, || {
             Owner::new().with(|| {
                 let page = page.draw();

@@ -3,10 +3,12 @@
 use leptos::prelude::*;
 
 use super::field::Choice;
+use super::words::documents::size;
 use super::words::{everything, transfer as words};
 use super::{Page, Said, Section};
 use crate::domain::{Chat, ImportedFrom};
 use crate::server::service::imports::{ImportJob, ImportReport, formats};
+use crate::server::service::storage::StorageUse;
 use crate::ui::erased::view;
 use crate::ui::locale::locale;
 use crate::ui::standalone::source;
@@ -20,6 +22,7 @@ pub struct TransferPage {
     /// The newest first.
     pub jobs: Vec<ImportJob>,
     pub database: &'static str,
+    pub storage: StorageUse,
     pub said: Option<Said>,
 }
 
@@ -73,6 +76,7 @@ impl TransferPage {
                 </form>
             </section>
             {jobs}
+            {storage_used(&self.storage)}
             <section class="panel">
                 <h2>{words::back_up()}</h2>
                 <p class="hint">{how}</p>
@@ -85,6 +89,27 @@ impl TransferPage {
             </section>
         };
         Page { section: Section::Data, title: words::title().to_owned(), said: self.said, body }
+    }
+}
+
+/// What is kept, and of how much.
+fn storage_used(storage: &StorageUse) -> AnyView {
+    let of_quota = match storage.quota_bytes {
+        Some(quota) => words::used_of(&size(storage.used_bytes), &size(quota)),
+        None => size(storage.used_bytes),
+    };
+    let parts = words::used_parts(
+        &size(storage.chats_bytes),
+        &size(storage.files_bytes),
+        &size(storage.documents_bytes),
+        &size(storage.waiting_bytes),
+    );
+    view! {
+        <section class="panel" id="storage">
+            <h2>{words::storage()}</h2>
+            <p>{of_quota}</p>
+            <p class="hint">{parts}" "{words::storage_what()}</p>
+        </section>
     }
 }
 
@@ -137,6 +162,7 @@ impl ImportPage {
         let counts = has_begun.then(|| {
             view! {
                 <p role="status">{state}" "{words::so_far(report.conversations)}" "{sums(&report)}</p>
+                {(report.did_not_fit > 0).then(|| view! { <p class="problem">{words::did_not_fit(report.did_not_fit)}</p> })}
                 <p class="hint">{words::along(report.turns, report.branches, report.files, report.documents)}</p>
             }
         });

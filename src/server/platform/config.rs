@@ -13,6 +13,7 @@ pub mod prices;
 pub mod providers;
 pub mod security;
 pub mod setting;
+pub mod size;
 pub mod storage;
 pub mod tool_servers;
 
@@ -26,6 +27,7 @@ use crate::server::platform::config::logging::Logging;
 use crate::server::platform::config::providers::Providers;
 use crate::server::platform::config::security::Security;
 use crate::server::platform::config::setting::Setting;
+use crate::server::platform::config::size::Size;
 use crate::server::platform::config::tool_servers::ToolServer;
 use crate::server::platform::price::Price;
 
@@ -52,6 +54,10 @@ pub struct Config {
     pub database: Setting<DatabaseUrl>,
     /// Whether the providers' raw bytes are kept.
     pub store_raw: Setting<bool>,
+    /// The free space on the disk of the data directory below which nothing new begins; 0 is no bound.
+    pub min_free_disk: Setting<Size>,
+    /// What each person may keep in all; 0 is no bound.
+    pub quota: Setting<Size>,
     pub providers: Providers,
     /// What models cost, beside the list that comes with this version.
     pub prices: Vec<Price>,
@@ -93,6 +99,8 @@ impl Config {
             listen: Listen::read(flags, environment, &file)?,
             database: database::read(flags, environment, &file, &data_dir.value)?,
             store_raw: storage::store_raw(environment, &file)?,
+            min_free_disk: storage::min_free_disk(environment, &file)?,
+            quota: storage::quota(environment, &file)?,
             security: Security::read(environment, &file)?,
             logging: Logging::read(environment, &file)?,
             site_root: environment.text("TURNLEAF_SITE_ROOT").map(PathBuf::from),

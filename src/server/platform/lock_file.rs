@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::server::platform::ids::BootId;
 
-const NAME: &str = "turnleaf.lock";
+/// The file of the data directory that is locked.
+pub const LOCK_FILE: &str = "turnleaf.lock";
 
 /// The lock, held until it is dropped. The file stays: removing it would let two processes lock two files of one name.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ impl LockFile {
         let failed = |error| LockError::Io { path: data_dir.to_owned(), error };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let mut file = options.open(data_dir.join(NAME)).map_err(failed)?;
+        let mut file = options.open(data_dir.join(LOCK_FILE)).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -2,7 +2,7 @@
 
 use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// A data directory that exists.
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 pub struct StorageDir(PathBuf);
 
 impl StorageDir {
-    /// Makes the directory with mode 0700 if it does not exist. One that exists keeps its mode: its owner may have
-    /// chosen it.
+    /// Makes the directory with mode 0700 if it does not exist. The mode of one that exists is the matter of
+    /// `cli::file_modes`.
     pub fn open(path: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         Ok(Self(path.to_owned()))
@@ -20,24 +20,20 @@ impl StorageDir {
     pub fn path(&self) -> &Path {
         &self.0
     }
-
-    /// Whether people other than the owner may read it, which `turnleaf doctor` points out.
-    pub fn is_open_to_others(&self) -> io::Result<bool> {
-        Ok(std::fs::metadata(&self.0)?.permissions().mode() & 0o077 != 0)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
     fn a_new_data_directory_is_its_owners_alone() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("a").join("turnleaf");
-        let dir = StorageDir::open(&path).unwrap();
+        StorageDir::open(&path).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
-        assert!(!dir.is_open_to_others().unwrap());
         StorageDir::open(&path).unwrap();
     }
 

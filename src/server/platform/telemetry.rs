@@ -2,29 +2,50 @@
 
 use std::io::IsTerminal;
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
 use crate::server::platform::config::logging::{Format, Logging};
 
 /// The MCP client logs whole messages and addresses, which are conversation; it is heard only where a filter names it.
 const QUIET: &str = "rmcp=off,";
 
+/// The filter of the log, which can be changed while the process runs.
+#[derive(Clone)]
+pub struct LogFilter(reload::Handle<EnvFilter, Registry>);
+
+impl LogFilter {
+    /// Takes another filter. Gives back what is wrong with it, in which case the present one stays.
+    pub fn set(&self, logging: &Logging) -> Option<String> {
+        match read(logging) {
+            // The subscriber of a process is never gone.
+            Ok(filter) => self.0.reload(filter).err().map(|error| error.to_string()),
+            Err(complaint) => Some(complaint),
+        }
+    }
+}
+
 /// Starts logging for the whole process. A second call changes nothing. Gives back what was wrong with the filter, in
 /// which case the default one is used.
-pub fn start(logging: &Logging) -> Option<String> {
-    let (filter, complaint) = match EnvFilter::try_new(format!("{QUIET}{}", logging.filter.value)) {
+pub fn start(logging: &Logging) -> (LogFilter, Option<String>) {
+    let (filter, complaint) = match read(logging) {
         Ok(filter) => (filter, None),
-        Err(error) => (
-            EnvFilter::new(format!("{QUIET}warn,turnleaf=info")),
-            Some(format!("{} is not a log filter: {error}", logging.filter.source)),
-        ),
+        Err(complaint) => (EnvFilter::new(format!("{QUIET}warn,turnleaf=info")), Some(complaint)),
     };
+    let (filter, handle) = reload::Layer::new(filter);
     let colour = logging.colour && std::io::stderr().is_terminal();
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour);
-    // Fails only when logging was started before.
-    let _ = match logging.format.value {
-        Format::Text => lines.compact().try_init(),
-        Format::Json => lines.json().try_init(),
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(colour);
+    let lines = match logging.format.value {
+        Format::Text => lines.compact().boxed(),
+        Format::Json => lines.json().boxed(),
     };
-    complaint
+    // Fails only when logging was started before.
+    let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+    (LogFilter(handle), complaint)
+}
+
+fn read(logging: &Logging) -> Result<EnvFilter, String> {
+    EnvFilter::try_new(format!("{QUIET}{}", logging.filter.value))
+        .map_err(|error| format!("{} is not a log filter: {error}", logging.filter.source))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::FutureExt;
 use tokio::sync::broadcast;
@@ -58,7 +59,7 @@ struct Shared {
     /// The chat of every reply that begins.
     begun: broadcast::Sender<ChatId>,
     /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, domain.md 4.3 generations).
-    store_raw: bool,
+    stores_raw: AtomicBool,
     pace: Pace,
     paths: Paths,
     bases: Bases,
@@ -93,7 +94,7 @@ impl Supervisor {
             tasks,
             closing: CancellationToken::new(),
             begun: broadcast::Sender::new(BEGUN),
-            store_raw,
+            stores_raw: AtomicBool::new(store_raw),
             pace,
             paths: Paths::default(),
             bases: Bases::default(),
@@ -121,7 +122,12 @@ impl Supervisor {
     }
 
     pub fn stores_raw(&self) -> bool {
-        self.0.store_raw
+        self.0.stores_raw.load(Ordering::Relaxed)
+    }
+
+    /// Keeps provider bytes from the next generation on, or keeps them no longer.
+    pub fn set_stores_raw(&self, stores_raw: bool) {
+        self.0.stores_raw.store(stores_raw, Ordering::Relaxed);
     }
 
     pub(super) fn paths(&self) -> &Paths {
@@ -272,10 +278,11 @@ impl Supervisor {
     }
 
     /// What can wait for a quiet moment: indexes what is older than the index of the search, packs raw bodies that a crash
-    /// left in pieces, forgets the journals of turns that ended long ago, and purges what is in Trash for too long.
+    /// left in pieces, counts the bytes of turns that ended, forgets the journals of turns that ended long ago, and purges what is in Trash for too long.
     pub async fn tidy(&self) -> Result<(), StoreError> {
         super::sweep::index(&self.0.db).await?;
         super::sweep::pack(&self.0.db).await?;
+        super::sweep::count_stored_bytes(&self.0.db).await?;
         super::sweep::forget_journals(&self.0.db, self.0.clock.now()).await?;
         super::purge::empty_old(&self.0.db, self.0.clock.now()).await
     }

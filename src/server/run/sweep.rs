@@ -16,7 +16,9 @@ use crate::server::store::readable::{is_note_of, is_placeholder};
 use crate::server::store::turn_blocks::BlockOf;
 use crate::server::store::turn_events::EventRow;
 use crate::server::store::turns::Progress;
-use crate::server::store::{Db, StoreError, Tx, generations, search, spending, turn_blocks, turn_events, turns};
+use crate::server::store::{
+    Db, StoreError, Tx, generations, search, spending, storage, turn_blocks, turn_events, turns,
+};
 
 /// Ends all unfinished turns that wait for nobody; gives their number. One transaction a turn, so that a crash in the middle only leaves
 /// fewer to do.
@@ -120,6 +122,12 @@ async fn record(tx: &mut Tx, turn: &mut Turn, events: &[Event], now: DateTime<Ut
 /// Indexes for the search what is older than its index.
 pub async fn index(db: &Db) -> Result<(), StoreError> {
     while search::catch_up::step(db).await? {}
+    Ok(())
+}
+
+/// Counts what turns that ended since the last time take, and all turns after an upgrade.
+pub async fn count_stored_bytes(db: &Db) -> Result<(), StoreError> {
+    while storage::count_step(db).await? {}
     Ok(())
 }
 

@@ -80,11 +80,13 @@ impl Service {
         let (Some(branch), Some(leaf)) = (stretches.branches.last().cloned(), new_turns.get(&turn).copied()) else {
             return Err(ServiceError::NotFound);
         };
+        let growth = self.check_growth(owner, 0).await;
         let mut tx = self.db().begin().await?;
         if let Some(made) = self.made_before(&mut tx, owner, client_request_id, asked, chat.id).await? {
             tx.rollback().await?;
             return self.copied_before(owner, &made).await;
         }
+        growth?;
         chats::insert(&mut tx, &chat).await?;
         for (branch, source) in stretches.branches.iter().zip(&stretches.sources) {
             let frozen = frozen(self.db(), *source).await?.unwrap_or_default();

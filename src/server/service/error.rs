@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::storage::StorageRefusal;
 use crate::domain::Invalid;
 use crate::server::store::StoreError;
 
@@ -25,6 +26,9 @@ pub enum ServiceError {
     Unfit { why: Unfit, code: &'static str, field: &'static str, message: String, extra: Option<Box<Value>> },
     #[error("too many replies run at once")]
     TooManyRunning,
+    /// The disk or the person's quota has no room for anything new.
+    #[error("{0}")]
+    Storage(StorageRefusal),
     #[error("{0}")]
     Store(#[from] StoreError),
 }
@@ -42,6 +46,12 @@ pub enum Unfit {
     Size,
     /// There is no room left for it.
     Room,
+}
+
+impl From<StorageRefusal> for ServiceError {
+    fn from(refusal: StorageRefusal) -> Self {
+        Self::Storage(refusal)
+    }
 }
 
 impl ServiceError {

@@ -187,6 +187,10 @@ impl Service {
         let begun = tokio::time::timeout(limits::SEND_TIME, begun).await;
         let begun = begun.map_err(|_| StoreError::Unacknowledged("it does not answer".into()))?;
         begun.map_err(|_| StoreError::Gone("the message"))??;
+        if is_new_message {
+            // It is stored as a block and as plain text, and is sent once.
+            self.note_growth(of.owner, 3 * user_turn.content_text().len() as u64).await;
+        }
         Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
     }
 

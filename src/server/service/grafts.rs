@@ -143,6 +143,7 @@ impl Service {
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
+        self.check_growth(owner, 0).await?;
         let mut tx = self.db().begin().await?;
         let id: GraftId = ids::mint();
         if let Some(made) = self.made_before(&mut tx, owner, name, asked, id).await? {

@@ -23,6 +23,7 @@ mod choice;
 mod differences;
 mod filed;
 mod files;
+mod fitting;
 pub mod jobs;
 pub mod legacy;
 mod looked;
@@ -70,6 +71,8 @@ pub struct ImportReport {
     /// They are here already, or in Trash; some of them grew.
     pub known: u64,
     pub left_out: u64,
+    /// Conversations for which the quota or the disk had no room; those that were not here are left out.
+    pub did_not_fit: u64,
     /// Messages and replies of what was taken in.
     pub turns: u64,
     pub branches: u64,
@@ -220,6 +223,10 @@ impl Service {
             if !progress(report) {
                 break;
             }
+            if report.stopped.is_some() {
+                (report.read_bytes, report.total_bytes) = (None, None);
+                return Ok(());
+            }
         }
         (report.read_bytes, report.total_bytes) = (None, None);
         report.stopped = Some(STOPPED.to_owned());
@@ -243,6 +250,17 @@ impl Service {
             report.stood(key.id("chat").into(), title, outcome);
             return Ok(());
         }
+        let bytes = conversation.byte_count();
+        let told = ImportedChat {
+            id: None,
+            title: conversation.title.clone(),
+            turns: 0,
+            branches: 0,
+            outcome: Outcome::LeftOut,
+        };
+        if !self.new_chat_fits(import.owner, bytes, told, report).await? {
+            return Ok(());
+        }
         let Files { contents, documents } = self.files_of(import, &key, &conversation, &|_| true, now, report).await?;
         let mut findings = Vec::new();
         let provider = told::provider_of(format);
@@ -254,7 +272,9 @@ impl Service {
             imported_at: now,
             differences: report.apart.of(&conversation.source_id),
         });
-        self.plant(import, chat, &documents, now, report).await
+        self.plant(import, chat, &documents, now, report).await?;
+        self.came_in(import, conversation.words_byte_count(), report).await;
+        Ok(())
     }
 
     async fn import_archived(

@@ -58,6 +58,14 @@ impl Service {
         Ok(())
     }
 
+    /// Puts other connections of the configuration in the place of those before. Stored ones that they hide give way, and
+    /// those that they hid are there again.
+    pub async fn reload_providers(&self, owner: UserId, configured: Vec<Endpoint>) -> Result<(), ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        self.supervisor().registry().set_configured(configured);
+        self.load_providers(owner).await
+    }
+
     /// Every connection: those that are set from outside, then the stored ones, then what was found on this machine.
     pub async fn providers(&self, owner: UserId) -> Result<Vec<ProviderView>, ServiceError> {
         let registry = self.supervisor().registry();

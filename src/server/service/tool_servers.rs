@@ -12,12 +12,13 @@ use super::{Service, ServiceError};
 use crate::domain::approval::Policy;
 use crate::domain::tool::ToolOrigin;
 use crate::domain::{ChatId, Invalid, ToolServerId, UserId, limits};
+use crate::server::platform::config::tool_servers::ToolServer;
 use crate::server::platform::ids;
 use crate::server::store::tool_policies;
 use crate::server::store::tool_servers::{self, StoredToolServer, ToolServerSettings};
 use crate::server::store::{StoreError, tool_listings};
 use crate::server::tools::built_in;
-use crate::server::tools::mcp::{ServerConfig, State, Transport};
+use crate::server::tools::mcp::{ServerConfig, ServerKey, State, Transport};
 
 pub use crate::server::store::tool_policies::StoredPolicy;
 pub use draft::{NewToolServer, ToolServerChange};
@@ -49,6 +50,25 @@ impl Service {
         Ok(())
     }
 
+    /// Takes other servers of the configuration. A stored server of the same id gives way to one that the configuration
+    /// sets now, and is there again when it is set no longer.
+    pub async fn reload_tools(&self, owner: UserId, configured: Vec<ToolServer>) -> Result<(), ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let rows = tool_servers::list(self.db(), owner).await?;
+        let set_before: Vec<String> = self.tools().configured().iter().map(|server| server.id.clone()).collect();
+        self.tools().set_configured(configured);
+        for row in rows {
+            let is_set = self.tools().configured_server(&row.slug).is_some();
+            let own = ServerKey { owner: Some(owner), server: row.slug.clone() };
+            match (set_before.contains(&row.slug), is_set) {
+                (false, true) => self.tools().servers().retire(&own),
+                (true, false) => self.publish_tool_server(&row)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Every server with its tools: those of the configuration, then the stored ones.
     pub async fn tool_servers(&self, owner: UserId) -> Result<Vec<ToolServerView>, ServiceError> {
         let db = self.db();
@@ -59,7 +79,8 @@ impl Service {
         )?;
         let tools = self.tools();
         let status = |id: &str| tools.servers().status(&tools.key(owner, id));
-        let configured = tools.configured().iter().map(|server| {
+        let all_configured = tools.configured();
+        let configured = all_configured.iter().map(|server| {
             let listed = tools.tools_of(owner, &server.id, &listings);
             let views =
                 listed.iter().map(|tool| view::tool(Some(&server.id), tool, &policies, server.trusts(&tool.tool)));
@@ -100,7 +121,8 @@ impl Service {
             let server = self.tool_server(owner, &row.slug).await?;
             return Ok(Made::before(ChangedServer { server, notices: Vec::new() }));
         }
-        let configured = self.tools().configured().iter().map(|server| server.id.clone());
+        let configured = self.tools().configured();
+        let configured = configured.iter().map(|server| server.id.clone());
         let taken: Vec<String> = configured.chain(rows.into_iter().map(|row| row.slug)).collect();
         if taken.len() >= limits::TOOL_SERVERS {
             let message = format!("there are at most {} servers of tools", limits::TOOL_SERVERS);

@@ -6,7 +6,7 @@ mod keeping;
 mod library;
 pub mod selection;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use futures::future::BoxFuture;
 use secrecy::ExposeSecret;
@@ -31,7 +31,7 @@ const NOT_AVAILABLE: &str = "this tool is not available";
 struct Bench {
     db: Db,
     servers: Servers,
-    configured: Vec<ToolServer>,
+    configured: RwLock<Arc<Vec<ToolServer>>>,
 }
 
 /// All tools of this server. Cheap to clone.
@@ -49,20 +49,20 @@ pub struct Offering {
 impl Tools {
     /// With these servers of the configuration; [`Service::load_tools`](super::Service::load_tools) begins them.
     pub fn new(db: Db, configured: Vec<ToolServer>) -> Self {
-        Self(Arc::new(Bench { db, servers: Servers::new(), configured }))
+        Self(Arc::new(Bench { db, servers: Servers::new(), configured: RwLock::new(Arc::new(configured)) }))
     }
 
     pub(super) fn servers(&self) -> &Servers {
         &self.0.servers
     }
 
-    pub(super) fn configured(&self) -> &[ToolServer] {
-        &self.0.configured
+    pub(super) fn configured(&self) -> Arc<Vec<ToolServer>> {
+        Arc::clone(&self.0.configured.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The server of this id that the configuration sets.
-    pub(super) fn configured_server(&self, id: &str) -> Option<&ToolServer> {
-        self.0.configured.iter().find(|server| server.id == id)
+    pub(super) fn configured_server(&self, id: &str) -> Option<ToolServer> {
+        self.configured().iter().find(|server| server.id == id).cloned()
     }
 
     /// Whether there is a server of this id, though it may be off.
@@ -78,24 +78,27 @@ impl Tools {
 
     /// Begins the servers of the configuration. Nobody waits for them.
     pub(super) fn begin_configured(&self) {
-        for server in &self.0.configured {
-            let transport = match &server.reach {
-                Reach::Program { argv, env, folder } => {
-                    let plain = |(name, value): (&String, &secrecy::SecretString)| {
-                        (name.clone(), value.expose_secret().to_owned())
-                    };
-                    Transport::Program {
-                        argv: argv.clone(),
-                        env: env.iter().map(plain).collect(),
-                        folder: folder.clone(),
-                    }
-                }
-                Reach::Http { url, headers } => {
-                    Transport::Http { url: url.clone(), headers: headers.clone(), local_network: true }
-                }
-            };
-            let config = ServerConfig { name: server.name.clone(), transport, idle: server.idle, total: server.total };
-            self.0.servers.put(ServerKey { owner: None, server: server.id.clone() }, config);
+        for server in self.configured().iter() {
+            self.0.servers.put(configured_key(server), server_config(server));
+        }
+    }
+
+    /// Takes other servers of the configuration: new ones begin, changed ones begin anew, and those that are gone end.
+    /// Calls that run end first.
+    pub(super) fn set_configured(&self, configured: Vec<ToolServer>) {
+        let configured = Arc::new(configured);
+        let before = {
+            let mut present = self.0.configured.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *present, configured.clone())
+        };
+        for server in before.iter().filter(|old| !configured.iter().any(|new| new.id == old.id)) {
+            self.0.servers.retire(&configured_key(server));
+        }
+        for server in configured.iter() {
+            // One that is trusted otherwise, and is reached as before, goes on.
+            if !before.iter().any(|old| old.id == server.id && old.is_reached_as(server)) {
+                self.0.servers.replace(configured_key(server), server_config(server));
+            }
         }
     }
 
@@ -103,7 +106,8 @@ impl Tools {
     pub(super) async fn offerings(&self, owner: UserId) -> Result<Vec<Offering>, StoreError> {
         let (stored, listings) =
             tokio::try_join!(tool_servers::list(&self.0.db, owner), tool_listings::all(&self.0.db, owner))?;
-        let configured = self.0.configured.iter().map(|server| (server.id.clone(), server.name.clone()));
+        let configured = self.configured();
+        let configured = configured.iter().map(|server| (server.id.clone(), server.name.clone()));
         let stored = stored.into_iter().filter(|row| row.is_enabled && self.configured_server(&row.slug).is_none());
         let mut named: Vec<(String, String)> = configured.chain(stored.map(|row| (row.slug, row.name))).collect();
         named.sort();
@@ -144,6 +148,24 @@ impl Tools {
         let listings = tool_listings::all(&self.0.db, owner).await?;
         Ok(self.tools_of(owner, server, &listings).into_iter().find(|known| known.tool == *tool))
     }
+}
+
+fn configured_key(server: &ToolServer) -> ServerKey {
+    ServerKey { owner: None, server: server.id.clone() }
+}
+
+fn server_config(server: &ToolServer) -> ServerConfig {
+    let transport = match &server.reach {
+        Reach::Program { argv, env, folder } => {
+            let plain =
+                |(name, value): (&String, &secrecy::SecretString)| (name.clone(), value.expose_secret().to_owned());
+            Transport::Program { argv: argv.clone(), env: env.iter().map(plain).collect(), folder: folder.clone() }
+        }
+        Reach::Http { url, headers } => {
+            Transport::Http { url: url.clone(), headers: headers.clone(), local_network: true }
+        }
+    };
+    ServerConfig { name: server.name.clone(), transport, idle: server.idle, total: server.total }
 }
 
 /// A tool of a listing as its server described it then.

@@ -60,6 +60,7 @@ impl Service {
         }));
         // What the same request made before is its answer also where this cannot be said again: the draft is empty now.
         let message = self.message_to_send(owner, &request).await;
+        let growth = self.check_growth(owner, 0).await;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
@@ -69,6 +70,7 @@ impl Service {
             return self.repeated(owner, earlier).await;
         }
         let message = message?;
+        growth?;
         let (chat, place) = match request.chat_id {
             Some(id) => {
                 let chat = self.hold_chat(&mut tx, owner, id).await?;
@@ -111,6 +113,7 @@ impl Service {
         check_request_id(client_request_id.as_deref())?;
         let named = (&place.provider, &place.model);
         let fingerprint = hash(json!({ "retry": id, "named": named, "params": params }));
+        let growth = self.check_growth(owner, 0).await;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
@@ -120,6 +123,7 @@ impl Service {
             tx.rollback().await?;
             return self.repeated(owner, earlier).await;
         }
+        growth?;
         let (chat, old) = self.hold_chat_of(&mut tx, owner, id).await?;
         let user_turn = match (old.role, old.prev_turn_id) {
             (Role::Assistant, Some(id)) => turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?,
@@ -160,6 +164,7 @@ impl Service {
             "params": edit.params,
         }));
         let message = self.message_in_other_words(owner, id, &edit).await;
+        let growth = self.check_growth(owner, 0).await;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
@@ -170,6 +175,7 @@ impl Service {
             return self.repeated(owner, earlier).await;
         }
         let message = message?;
+        growth?;
         let (chat, old) = self.hold_chat_of(&mut tx, owner, id).await?;
         match old.role {
             Role::User => {}

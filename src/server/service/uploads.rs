@@ -128,7 +128,11 @@ impl Service {
     pub async fn upload(&self, owner: UserId, name: &str, bytes: Bytes) -> Result<Uploaded, ServiceError> {
         let prepared = self.prepared(name, bytes).await?;
         self.check_room_for(owner, &prepared.uploaded.sha256, prepared.byte_count()).await?;
-        self.keep(owner, prepared).await
+        let bytes = prepared.byte_count();
+        self.check_growth(owner, bytes).await?;
+        let kept = self.keep(owner, prepared).await?;
+        self.note_growth(owner, bytes).await;
+        Ok(kept)
     }
 
     /// What a file would be kept as. Nothing is stored.

@@ -19,6 +19,7 @@ use crate::server::store::generations::requests::{
 };
 use crate::server::store::readable::{Readable, kept, readable, unless_damaged};
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, to_json, word};
+use crate::server::store::storage;
 
 /// When a chat was deleted, and since when it is going for ever.
 type Moments = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
@@ -239,6 +240,8 @@ pub async fn raw(db: &Db, owner: UserId, call: GenerationId) -> Result<Option<By
 
 /// Stores a call that was made elsewhere.
 pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(), StoreError> {
+    // A piece of its chat before this one may have counted the turn without its calls.
+    storage::recount(tx, of.turn_id).await?;
     let packed = of.raw.as_ref().map(|raw| raw::compress(std::slice::from_ref(&raw.0))).transpose()?;
     let (bytes, sha256, length) = match packed {
         Some(packed) => (Some(packed.bytes), Some(packed.sha256), Some(packed.length)),

@@ -37,7 +37,7 @@ mod tree;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// `I1` to `I14` are domain.md 4.4's, `C19` its 4.2's, `R1` to `R15` reliability.md 1.4.2's, `storage` is the
-    /// database's own check, `search` the index of the search.
+    /// database's own check, `search` the index of the search, `quota` the bytes that were counted.
     pub invariant: &'static str,
     pub table: &'static str,
     /// Of the row at which it was found.

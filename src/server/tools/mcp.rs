@@ -131,6 +131,38 @@ impl Servers {
 
     /// Begins a server, or begins it anew with another configuration. Gives at once; nobody waits for its start.
     pub fn put(&self, key: ServerKey, config: ServerConfig) {
+        if let Some(before) = self.begin(key, config) {
+            before.end.cancel();
+        }
+    }
+
+    /// The same, but calls that run on the one before end first.
+    pub fn replace(&self, key: ServerKey, config: ServerConfig) {
+        if let Some(before) = self.begin(key, config) {
+            self.end_after_calls(before);
+        }
+    }
+
+    /// Takes a server away: no further call reaches it, and it ends when those that run have ended.
+    pub fn retire(&self, key: &ServerKey) {
+        let retired = self.all().remove(key);
+        if let Some(server) = retired {
+            self.end_after_calls(server);
+            let _ = self.0.means.changed.send(key.clone());
+        }
+    }
+
+    fn end_after_calls(&self, server: Server) {
+        server.calls.close();
+        self.0.tasks.spawn(async move {
+            // A shutdown ends everything, and every call has a limit of its own.
+            server.end.run_until_cancelled(server.calls.wait()).await;
+            server.end.cancel();
+        });
+    }
+
+    /// Begins a server and gives the one that was there before.
+    fn begin(&self, key: ServerKey, config: ServerConfig) -> Option<Server> {
         let config = Arc::new(config);
         let (commands, received) = mpsc::unbounded_channel();
         let (current, seen) = watch::channel(Current {
@@ -153,10 +185,9 @@ impl Servers {
             log: log.clone(),
         };
         self.0.tasks.spawn(keeper.run());
-        let server = Server { config, patience: self.0.means.patience, commands, current: seen, end, log };
-        if let Some(before) = self.all().insert(key, server) {
-            before.end.cancel();
-        }
+        let (patience, calls) = (self.0.means.patience, TaskTracker::new());
+        let server = Server { config, patience, commands, current: seen, end, log, calls };
+        self.all().insert(key, server)
     }
 
     /// Ends it and forgets it.

@@ -19,7 +19,11 @@ const SHARED: [(u16, &str, &str); 12] = [
     (431, "HeaderTooLarge", "A header is too large (`header_too_large`)."),
     (500, "Internal", "Something went wrong on the server (`internal`)."),
     (503, "Unavailable", "The server is starting, going down or waiting for its database (`unavailable`)."),
-    (507, "StorageFull", "The server's disk is full (`storage_full`)."),
+    (
+        507,
+        "StorageFull",
+        "The server's disk is full (`storage_full`) or almost full (`disk_space_low`), or your quota is used up (`quota_reached`).",
+    ),
 ];
 
 /// One operation.

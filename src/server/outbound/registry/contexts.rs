@@ -7,7 +7,7 @@ use super::Registry;
 impl Registry {
     /// Looks up what is not known yet, off the request tasks.
     pub(super) async fn look_up_contexts(&self) {
-        let (prices, before) = (Arc::clone(self.prices()), self.entries());
+        let (prices, before) = (self.prices(), self.entries());
         let looking = tokio::task::spawn_blocking(move || {
             let mut looked_up = Vec::clone(&before);
             for entry in &mut looked_up {

@@ -34,6 +34,11 @@ impl Entry {
             || self.provider.base_url().is_some_and(|url| local::is_same_server(url, &endpoint.base_url))
     }
 
+    /// Whether both have the same id.
+    pub(super) fn is_named_as(&self, other: &Self) -> bool {
+        self.provider.id() == other.provider.id()
+    }
+
     /// An endpoint that nobody has been asked about yet.
     pub fn of(endpoint: Endpoint, client: &HttpClient, origin: Origin) -> Self {
         let provider = connect(&endpoint, client.clone());

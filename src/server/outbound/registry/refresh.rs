@@ -2,6 +2,7 @@
 //! meanwhile.
 
 use std::collections::HashMap;
+use std::sync::PoisonError;
 
 use futures::future::join_all;
 
@@ -16,9 +17,9 @@ impl Registry {
         let before = self.entries();
         let known = before.iter().filter(|entry| entry.origin != Origin::FoundLocally && !entry.is_listed);
         let asked = known.map(|entry| async move { (entry, check::ask(&*entry.provider).await) });
-        let found = self.to_look_for().map(|candidate| async {
-            let models = local::look(candidate, &self.client).await?;
-            let mut entry = Entry::of(candidate.clone(), &self.client, Origin::FoundLocally);
+        let found = self.to_look_for().into_iter().map(|candidate| async {
+            let models = local::look(&candidate, &self.client).await?;
+            let mut entry = Entry::of(candidate, &self.client, Origin::FoundLocally);
             entry.check = Some(Check::working(models.len()));
             entry.default_model = models.first().map(|listed| listed.id.clone());
             entry.models = models;
@@ -42,12 +43,13 @@ impl Registry {
     }
 
     /// The local servers that are not in the settings, or the configuration, under any name already.
-    pub(super) fn to_look_for(&self) -> impl Iterator<Item = &Endpoint> {
+    pub(super) fn to_look_for(&self) -> Vec<Endpoint> {
         let (entries, resting) = (self.entries(), self.resting().clone());
-        self.candidates.iter().filter(move |candidate| {
+        let is_new = |candidate: &&Endpoint| {
             !entries.iter().any(|entry| entry.origin != Origin::FoundLocally && entry.is(candidate))
                 && !rests(&resting, candidate)
-        })
+        };
+        self.candidates.read().unwrap_or_else(PoisonError::into_inner).iter().filter(is_new).cloned().collect()
     }
 
     /// Asks one provider now, as its owner would try it: also whether another address would be right. `None` when there

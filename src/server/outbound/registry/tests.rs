@@ -86,10 +86,10 @@ fn a_model_is_offered_until_its_provider_lists_its_models_without_it() {
 fn a_server_that_is_configured_is_not_looked_for_again() {
     let mine = endpoint("mine", "http://localhost:11434/v1", &[], None);
     let registry = Registry::new(vec![mine], None, local::candidates(), Demo::new(0.0));
-    let left: Vec<&str> = registry.to_look_for().map(|candidate| candidate.id.as_str()).collect();
+    let left: Vec<String> = registry.to_look_for().into_iter().map(|candidate| candidate.id).collect();
     assert_eq!(left, ["llamacpp", "lmstudio"]);
     registry.put(endpoint("studio", "http://127.0.0.1:1234/v1", &[], None));
-    let left: Vec<&str> = registry.to_look_for().map(|candidate| candidate.id.as_str()).collect();
+    let left: Vec<String> = registry.to_look_for().into_iter().map(|candidate| candidate.id).collect();
     assert_eq!(left, ["llamacpp"]);
 }
 
@@ -159,7 +159,7 @@ fn the_default_that_was_chosen_counts_while_its_provider_is_there() {
 fn an_endpoint_that_rests_is_not_found_again_by_itself() {
     let candidates = local::candidates();
     let registry = Registry::new(Vec::new(), None, candidates.clone(), Demo::new(0.0));
-    let looked_for = || registry.to_look_for().map(|candidate| candidate.id.clone()).collect::<Vec<_>>();
+    let looked_for = || registry.to_look_for().into_iter().map(|candidate| candidate.id).collect::<Vec<_>>();
     assert_eq!(looked_for(), ["ollama", "llamacpp", "lmstudio"]);
     let elsewhere = Endpoint { id: "ollama".into(), base_url: "https://far.example/v1".into(), ..Endpoint::default() };
     let here = Endpoint { id: "mine".into(), base_url: "http://localhost:8080/v1".into(), ..Endpoint::default() };

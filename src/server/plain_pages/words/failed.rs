@@ -18,6 +18,7 @@ words! {
     busy: "The server has too much to do at the moment.", "服务器目前过于繁忙。";
     busy_hint: "Wait a moment and try again.", "请稍候再试。";
     full_hint: "Nothing was lost. Whoever runs this server has to make room on its disk.", "没有内容丢失。需要此服务器的管理者腾出磁盘空间。";
+    quota_hint: "Nothing was lost. Trash counts until it is emptied; Settings, Data says what is used.", "没有内容丢失。回收站清空前仍计入用量；可在“设置”的“数据”中查看用量。";
     not_understood: "The server could not read what was sent.", "服务器无法读取所发送的内容。";
     not_understood_hint: "Go back: what you typed is still there. Change it and send it again.", "请返回，你输入的内容仍在那里。修改后重新发送。";
     server_failed: "Something went wrong on this server.", "服务器出错了。";

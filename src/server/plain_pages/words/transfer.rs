@@ -19,6 +19,8 @@ words! {
     /// A file is on its way.
     sending: "Sending…", "正在发送…";
     stop: "Stop", "停止";
+    storage: "Storage used", "存储用量";
+    storage_what: "Deleted things count until they leave Trash. Database indexes are not counted.", "已删除的内容在移出回收站前仍计入用量。不含数据库索引。";
     back_up: "Back up", "备份";
     back_up_sqlite: "The whole database, with settings and sealed keys, is copied by this command, also while the server runs; the second puts a copy back, while it does not. Sealed keys are opened by secret.key in the data directory: keep a copy of that file, too:", "用以下命令可在服务器运行时复制整个数据库，包括设置和加密的密钥；第二条命令在服务器停止时恢复备份。加密的密钥需要数据目录中的 secret.key 才能解开，请一并备份该文件：";
     back_up_postgres: "The database is PostgreSQL: use its own tools. Sealed keys are opened by secret.key in the data directory: keep a copy of that file, too.", "数据库为 PostgreSQL，请使用其自带工具。加密的密钥需要数据目录中的 secret.key 才能解开，请一并备份该文件：";
@@ -71,6 +73,27 @@ pub fn sums(imported: u64, known: u64, left_out: u64) -> String {
     )
 }
 
+/// What is kept of what may be.
+pub fn used_of(used: &str, quota: &str) -> String {
+    said!("{used} of {quota}", "{used}，共 {quota}")
+}
+
+/// What it consists of.
+pub fn used_parts(chats: &str, files: &str, documents: &str, waiting: &str) -> String {
+    said!(
+        "Chats {chats}, files {files}, documents {documents}, waiting imports {waiting}.",
+        "对话 {chats}，文件 {files}，文档 {documents}，等待导入 {waiting}。"
+    )
+}
+
+/// Conversations that the quota or the disk had no room for.
+pub fn did_not_fit(count: u64) -> String {
+    counted!(
+        count; "There was no room for {count} conversation.", "There was no room for {count} conversations.";
+        "{count} 个对话因空间不足未能导入。"
+    )
+}
+
 /// How much came along.
 pub fn along(turns: u64, branches: u64, files: u64, documents: u64) -> String {
     said!(
@@ -86,6 +109,7 @@ pub fn stopped(why: &str, has_begun: bool) -> String {
         ("this is not a file with conversations", "此文件中没有对话"),
         ("this is not an archive of Turnleaf", "此文件不是 Turnleaf 存档"),
         ("this is not JSON", "此文件不是 JSON"),
+        ("the server's disk is almost full", "服务器磁盘空间即将用尽"),
     ];
     let known = known.into_iter().find(|(english, _)| *english == why);
     let why = known.map_or(why, |(english, chinese)| word(english, chinese));

@@ -8,6 +8,7 @@ use etcetera::BaseStrategy;
 use serde::Deserialize;
 
 use crate::server::platform::config::environment::Environment;
+use crate::server::platform::config::size::SizeEntry;
 use crate::server::platform::config::{ConfigError, Flags};
 
 /// The whole file. No `Debug`: it may hold secrets.
@@ -19,6 +20,8 @@ pub struct ConfigFile {
     pub database_url_file: Option<String>,
     pub data_dir: Option<PathBuf>,
     pub store_raw: Option<bool>,
+    pub min_free_disk: Option<SizeEntry>,
+    pub quota: Option<SizeEntry>,
     pub auth: Option<String>,
     pub public_url: Option<String>,
     pub allowed_hosts: Option<Vec<String>>,

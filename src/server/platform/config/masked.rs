@@ -56,6 +56,8 @@ pub fn show(config: &Config) -> Value {
         "data_dir": sourced(json!(config.data_dir.value.display().to_string()), config.data_dir.source),
         "database_url": setting(&config.database),
         "store_raw": sourced(json!(config.store_raw.value), config.store_raw.source),
+        "min_free_disk": setting(&config.min_free_disk),
+        "quota": setting(&config.quota),
         "auth": sourced(json!("none"), security.auth.source),
         "public_url": security.public_url.as_ref().map(|url| url.origin()),
         "allowed_hosts": sourced(json!(security.allowed_hosts.value), security.allowed_hosts.source),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use http::Uri;
 use http::uri::Authority;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::server::platform::config::ConfigError;
 use crate::server::platform::config::environment::{Environment, list, secret_file};
@@ -98,6 +98,12 @@ impl FromStr for AddressRange {
 }
 
 impl Security {
+    /// Whether both seal with the same key.
+    pub fn has_key_of(&self, other: &Self) -> bool {
+        let key = |of: &Self| of.secret_key.as_ref().map(|key| key.expose_secret().to_owned());
+        key(self) == key(other)
+    }
+
     pub fn read(environment: &Environment, file: &ConfigFile) -> Result<Self, ConfigError> {
         let public_url = environment.text("TURNLEAF_PUBLIC_URL").or(file.public_url.as_deref());
         let secret_key = match (environment.secret("TURNLEAF_SECRET_KEY")?, &file.secret_key_file) {

@@ -1,12 +1,15 @@
-//! Where things are kept: the data directory, and whether raw replies are kept at all.
+//! Where things are kept and how much of them: the data directory, whether raw replies are kept at all, the space that
+//! must stay free, and the quota.
 
 use std::path::PathBuf;
 
 use etcetera::BaseStrategy;
 
+use crate::domain::limits;
 use crate::server::platform::config::environment::{Environment, switch};
 use crate::server::platform::config::file::ConfigFile;
 use crate::server::platform::config::setting::{Setting, Source};
+use crate::server::platform::config::size::{NotASize, Size, SizeEntry};
 use crate::server::platform::config::{ConfigError, Flags};
 
 /// The data directory: ours by name, else the state directory of a system service, else the user's data directory.
@@ -46,4 +49,27 @@ pub fn store_raw(environment: &Environment, file: &ConfigFile) -> Result<Setting
         [(Source::Environment(name), from_environment), (Source::File("store_raw"), file.store_raw)],
         || true,
     ))
+}
+
+/// The free space that the file system of the data directory keeps: below it nothing new begins. 0 switches it off.
+pub fn min_free_disk(environment: &Environment, file: &ConfigFile) -> Result<Setting<Size>, ConfigError> {
+    let of_file = (Source::File("min_free_disk"), file.min_free_disk.as_ref());
+    size("TURNLEAF_MIN_FREE_DISK", environment, of_file, limits::MIN_FREE_DISK)
+}
+
+/// What each person may keep in all. 0, the default, is no quota.
+pub fn quota(environment: &Environment, file: &ConfigFile) -> Result<Setting<Size>, ConfigError> {
+    size("TURNLEAF_QUOTA", environment, (Source::File("quota"), file.quota.as_ref()), 0)
+}
+
+fn size(
+    variable: &'static str,
+    environment: &Environment,
+    (key, entry): (Source, Option<&SizeEntry>),
+    default: u64,
+) -> Result<Setting<Size>, ConfigError> {
+    let candidates = [(Source::Environment(variable), environment.owned(variable)), (key, entry.map(SizeEntry::text))];
+    Setting::first(candidates, || default.to_string()).try_map(|text, source| {
+        text.parse().map_err(|error: NotASize| ConfigError::new(format!("{source} {error}: {text}")))
+    })
 }

@@ -50,10 +50,45 @@ pub enum Reach {
     },
 }
 
+impl Reach {
+    fn is_same_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Program { argv, env, folder },
+                Self::Program { argv: its_argv, env: its_env, folder: its_folder },
+            ) => {
+                argv == its_argv
+                    && folder == its_folder
+                    && env.len() == its_env.len()
+                    && env.iter().zip(its_env).all(|(one, its)| is_same_secret(one, its))
+            }
+            (Self::Http { url, headers }, Self::Http { url: its_url, headers: its_headers }) => {
+                url == its_url
+                    && headers.len() == its_headers.len()
+                    && headers.iter().zip(its_headers).all(|((name, value), (its_name, its_value))| {
+                        is_same_secret((name, value), (its_name, its_value))
+                    })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether both have the same name and the same value.
+fn is_same_secret((name, value): (&String, &SecretString), (its_name, its_value): (&String, &SecretString)) -> bool {
+    name == its_name && value.expose_secret() == its_value.expose_secret()
+}
+
 impl ToolServer {
     /// Whether a tool of it runs without asking.
     pub fn trusts(&self, tool: &str) -> bool {
         self.trusted_tools.iter().any(|trusted| trusted == tool || trusted == "*")
+    }
+
+    /// Whether both are the same program or address, with the same name and the same limits: then what runs can go on.
+    pub fn is_reached_as(&self, other: &Self) -> bool {
+        (&self.id, &self.name, self.idle, self.total) == (&other.id, &other.name, other.idle, other.total)
+            && self.reach.is_same_as(&other.reach)
     }
 
     /// As `config print` shows it: without what could be a secret, which arguments of programs sometimes are.

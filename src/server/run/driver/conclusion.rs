@@ -103,7 +103,7 @@ impl Run<'_> {
     }
 
     async fn price(&self, sale: Sale) -> Option<Charge> {
-        let prices = self.supervisor.registry().prices().clone();
+        let prices = self.supervisor.registry().prices();
         if !sale.needs_list() {
             return prices.charge(&sale);
         }

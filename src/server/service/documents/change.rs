@@ -76,7 +76,7 @@ impl Service {
             (None, Some(name)) => name.clone(),
             (None, None) => return Err(Invalid::new("title", "a document has a title").into()),
         };
-        self.check_quota(owner, words.text.len() as u64).await?;
+        self.check_document_room(owner, &words).await?;
         let id: DocumentId = ids::mint();
         let mut tx = self.db().begin().await?;
         if let Some(made) = self.made_before(&mut tx, owner, name, asked, id).await? {
@@ -87,6 +87,13 @@ impl Service {
         write::insert(&mut tx, &document, &words.version(&kind), self.clock().now()).await?;
         tx.commit().await?;
         Ok(Made::now(self.document(owner, id).await?))
+    }
+
+    /// Whether there is room for another version of these words.
+    async fn check_document_room(&self, owner: UserId, words: &Words) -> Result<(), ServiceError> {
+        let bytes = words.text.len() as u64;
+        self.check_quota(owner, bytes).await?;
+        self.check_growth(owner, bytes).await
     }
 
     async fn made_document(&self, owner: UserId, made: &str) -> Result<Document, ServiceError> {
@@ -110,7 +117,7 @@ impl Service {
             None => None,
         };
         if let Some(words) = &words {
-            self.check_quota(owner, words.text.len() as u64).await?;
+            self.check_document_room(owner, words).await?;
         }
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;

@@ -145,6 +145,7 @@ impl Service {
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
+        self.check_growth(owner, 0).await?;
         let (NextStep::Ask(n) | NextStep::AskAgain(n), Some(reply)) = (step, reply) else {
             return Err(ServiceError::NotFound);
         };
@@ -229,7 +230,8 @@ fn why_not(error: &ServiceError, is_closing: bool) -> Standing {
         ServiceError::Conflict { .. }
         | ServiceError::Invalid(_)
         | ServiceError::TooLarge { .. }
-        | ServiceError::Unfit { .. } => PauseReason::Refused,
+        | ServiceError::Unfit { .. }
+        | ServiceError::Storage(_) => PauseReason::Refused,
         ServiceError::Store(error) => {
             tracing::error!(%error, "a step of a graft could not be stored");
             PauseReason::Internal
@@ -238,6 +240,7 @@ fn why_not(error: &ServiceError, is_closing: bool) -> Standing {
     let detail = match error {
         ServiceError::Conflict { message, .. } => Some(message.clone()),
         ServiceError::Invalid(invalid) => Some(invalid.reason.clone()),
+        ServiceError::Storage(refusal) => Some(refusal.to_string()),
         _ => None,
     };
     Standing::Paused(reason, detail)

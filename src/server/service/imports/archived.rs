@@ -65,7 +65,7 @@ impl Service {
         }
         if !is_here {
             let all = (bytes.len() + forms.iter().map(|(_, form)| form.bytes.len()).sum::<usize>()) as u64;
-            match self.check_quota(import.owner, report.looked.bytes() + all).await {
+            match self.check_archived_room(import, all, report).await {
                 Err(ServiceError::Store(error)) => return Err(error.into()),
                 Err(refused) => {
                     report.tell(&Finding { what: What::Lost, place: place(), text: refused.to_string() });
@@ -88,6 +88,18 @@ impl Service {
         Ok(())
     }
 
+    /// Whether there is room for so many bytes of a file or a document of an archive.
+    async fn check_archived_room(
+        &self,
+        import: &Import,
+        bytes: u64,
+        report: &ImportReport,
+    ) -> Result<(), ServiceError> {
+        let bytes = report.looked.bytes() + bytes;
+        self.check_quota(import.owner, bytes).await?;
+        self.check_imported_growth(import.owner, bytes).await
+    }
+
     /// Keeps a document of an archive with its versions, unless it is here.
     pub(super) async fn plant_document(
         &self,
@@ -103,7 +115,7 @@ impl Service {
             }
         }
         let bytes = document.bytes;
-        match self.check_quota(import.owner, report.looked.bytes() + bytes).await {
+        match self.check_archived_room(import, bytes, report).await {
             Err(ServiceError::Store(error)) => return Err(error.into()),
             Err(refused) => {
                 let place = Place { conversation: document.title.clone(), ..Place::default() };

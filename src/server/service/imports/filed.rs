@@ -62,6 +62,10 @@ impl Service {
             branches: filed.branches,
             outcome: Outcome::Imported,
         };
+        let bytes = filed.turns_byte_count();
+        if !self.new_chat_fits(owner, bytes, told.clone(), report).await? {
+            return Ok(());
+        }
         let stored = match self.store_filed(import, &chat, filed, rename, now, report).await {
             Ok(()) => Ok(()),
             Err(Refused::Store(error)) => Err(error),
@@ -72,7 +76,9 @@ impl Service {
                 return Ok(());
             }
         };
-        Ok(report.settled(told, stored)?)
+        report.settled(told, stored)?;
+        self.came_in(import, bytes, report).await;
+        Ok(())
     }
 
     /// Tells of a chat that is here, and how much of it is not.

@@ -136,6 +136,7 @@ impl Bringing<'_> {
         if !self.report.looked.has_blob(&uploaded.sha256) {
             let count = prepared.byte_count();
             service.check_room_for(owner, &uploaded.sha256, self.ahead() + count).await?;
+            service.check_imported_growth(owner, self.ahead() + count).await?;
             if !self.import.dry_run {
                 service.keep(owner, prepared).await?;
             } else if blobs::measure(service.db(), owner, &uploaded.sha256).await?.is_none() {
@@ -176,7 +177,9 @@ impl Bringing<'_> {
             let all = documents::versions(service.db(), owner, id, u64::from(u32::MAX)).await?;
             all.last().map(|first| first.version_timestamp)
         } else {
-            service.check_quota(owner, self.ahead() + words.text.len() as u64).await?;
+            let bytes = self.ahead() + words.text.len() as u64;
+            service.check_quota(owner, bytes).await?;
+            service.check_imported_growth(owner, bytes).await?;
             self.documents.push(AttachedDocument { id, title, kind, words, now: self.now });
             Some(self.now)
         };

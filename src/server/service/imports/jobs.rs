@@ -89,6 +89,13 @@ impl ImportJobs {
         Scratch(self.0.folder.clone())
     }
 
+    /// The bytes of the files that lie in the folder, arriving or waiting. Where there is no folder, nobody uploads.
+    pub(in crate::server::service) fn waiting_bytes(&self) -> u64 {
+        let entries = self.0.folder.as_deref().and_then(|folder| std::fs::read_dir(folder).ok());
+        let length = |entry: io::Result<std::fs::DirEntry>| entry.ok()?.metadata().ok().map(|file| file.len());
+        entries.into_iter().flatten().filter_map(length).sum()
+    }
+
     fn with<T>(&self, act: impl FnOnce(&mut VecDeque<Job>) -> T) -> T {
         act(&mut self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner))
     }

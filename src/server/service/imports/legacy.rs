@@ -12,7 +12,7 @@ use super::differences;
 use super::plant::{self, Key};
 use super::standing;
 use super::told::schema_name;
-use super::{ImportReport, Outcome, STOPPED};
+use super::{ImportReport, ImportedChat, Outcome, STOPPED};
 use crate::domain::{ImportedFrom, UserId};
 use crate::interchange::legacy::{Count, Gathered, Gathering, Kind, Schema, Table, find};
 use crate::interchange::{Conversation, Finding, Place, What};
@@ -72,6 +72,8 @@ struct Target<'t> {
     import: &'t LegacyImport,
     tx: Option<Tx>,
     now: DateTime<Utc>,
+    /// About what came in so far.
+    stored_bytes: u64,
 }
 
 impl Service {
@@ -94,7 +96,7 @@ impl Service {
             }
         };
         let tx = if import.dry_run { None } else { Some(self.db().begin().await?) };
-        let mut target = Target { import: &import, tx, now: self.clock().now() };
+        let mut target = Target { import: &import, tx, now: self.clock().now(), stored_bytes: 0 };
         let ended = self.take_in(&mut target, &mut source, &tables, &mut report, progress).await;
         // It was only looked at: whether it can say goodbye is no matter.
         let _ = source.close().await;
@@ -186,6 +188,22 @@ impl Service {
             report.stood(id, title, outcome);
             return Ok(());
         }
+        let bytes = conversation.byte_count();
+        let told = ImportedChat {
+            id: None,
+            title: conversation.title.clone(),
+            turns: 0,
+            branches: 0,
+            outcome: Outcome::LeftOut,
+        };
+        // What the transaction has stored is not measured before its commit.
+        if !self.new_chat_fits(owner, target.stored_bytes + bytes, told, report).await? {
+            return match report.stopped.take() {
+                Some(why) => Err(Ended::Early(why)),
+                None => Ok(()),
+            };
+        }
+        target.stored_bytes += bytes;
         findings.iter().for_each(|finding| report.tell(finding));
         chat.imported_from = Some(target.source(conversation, report));
         let stored = match &mut target.tx {

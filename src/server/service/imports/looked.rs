@@ -33,6 +33,10 @@ impl Looked {
         }
     }
 
+    pub fn add_chat(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
     pub fn add_document(&mut self, id: DocumentId, bytes: u64) {
         if self.documents.insert(id) {
             self.bytes += bytes;

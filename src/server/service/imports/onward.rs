@@ -143,6 +143,11 @@ impl Service {
         let is_added = |message: &str| ids.contains(&turn_of(key, message));
         let (mut chat, mut documents) = (chat, Vec::new());
         if !ids.is_empty() {
+            let bytes = conversation.byte_count_of(&is_added);
+            if !self.fits(owner, bytes, &conversation.title, report).await? {
+                report.stood(id, conversation.title.clone(), Outcome::Known);
+                return Ok(());
+            }
             let files = self.files_of(import, key, conversation, &is_added, now, report).await?;
             let mut findings = Vec::new();
             chat = grown(files.contents, &mut findings);

@@ -39,7 +39,8 @@ impl Tools {
             Some(key) => vec![key],
             None => {
                 let stored = tool_servers::list(&self.0.db, owner).await?;
-                let names = self.0.configured.iter().map(|server| server.id.clone());
+                let configured = self.configured();
+                let names = configured.iter().map(|server| server.id.clone());
                 names.chain(stored.into_iter().map(|row| row.slug)).map(|name| self.key(owner, &name)).collect()
             }
         };

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
+use crate::server::store::storage::bytes_of_turn;
 
 const DEEPER: &str = "SELECT id, depth FROM turns WHERE depth >= $1";
 
@@ -23,6 +24,8 @@ rules! {
     PREDECESSOR: "I1", "turns", "its predecessor is missing or in another chat",
         "SELECT t.id FROM turns t LEFT JOIN turns p ON p.id = t.prev_turn_id \
          WHERE t.prev_turn_id IS NOT NULL AND (p.id IS NULL OR p.chat_id <> t.chat_id)";
+    STORED_BYTES: "quota", "turns", "its stored bytes are not what its rows come to",
+        concat!("SELECT t.id FROM turns t WHERE t.stored_bytes IS NOT NULL AND t.stored_bytes <> ", bytes_of_turn!());
     // Depth and order rise along every edge exactly when there is no cycle.
     DEPTH: "I1", "turns", "its depth is not one more than its predecessor's, so it hangs wrong or in a cycle",
         "SELECT t.id FROM turns t LEFT JOIN turns p ON p.id = t.prev_turn_id \

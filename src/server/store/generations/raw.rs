@@ -12,6 +12,7 @@ use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{bigint, inconsistent};
+use crate::server::store::storage;
 use crate::server::store::turn_events::{ONCE, fixed_chunks};
 
 /// More than any response that is kept, of this server's or of an archive.
@@ -182,6 +183,7 @@ pub async fn pack(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
         .map_err(|why| inconsistent("generations", "raw_response", generation, why))??;
     let mut tx = db.begin().await?;
     store(&mut tx, generation, packed).await?;
+    storage::recount_of_call(&mut tx, generation.uuid()).await?;
     tx.commit().await
 }
 

@@ -28,8 +28,9 @@ pub fn begin(server: Server, tool: String, arguments: Map<String, Value>) -> Run
     let (told, progress) = watch::channel(None);
     let stop = CancellationToken::new();
     let (done, outcome) = oneshot::channel();
+    let calls = server.calls.clone();
     let call = Call { server, told, stop: stop.clone() };
-    tokio::spawn(call.run(tool, arguments, done));
+    calls.spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
     let outcome = Box::pin(async move {
         let _is_wanted = is_wanted;

@@ -8,6 +8,7 @@ use rmcp::service::Peer;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Duration, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::listener::Listener;
 use super::log::Log;
@@ -89,6 +90,8 @@ pub struct Server {
     pub current: watch::Receiver<Current>,
     pub end: CancellationToken,
     pub log: Log,
+    /// The calls that run.
+    pub calls: TaskTracker,
 }
 
 impl Server {

@@ -1,0 +1,237 @@
+//! Permissions of what an installation keeps: chats, keys and backups are readable by their owner alone. New files are
+//! covered by the umask of the process; this module repairs files and folders that an older version, a copy or another
+//! tool left open to other accounts.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+
+use crate::server::cli::installation::IMPORTS;
+use crate::server::platform::config::Config;
+use crate::server::platform::lock_file::LOCK_FILE;
+use crate::server::platform::sealing::KEY_FILE;
+
+/// Permission bits of the group and of everybody else.
+const OTHERS: u32 = 0o077;
+/// A folder with this bit is shared by many accounts, as `/tmp` is, and is never an installation's own.
+const STICKY: u32 = 0o1000;
+
+/// Keeps every file that this process and its children make from now on to their owner.
+pub fn restrict_umask() {
+    rustix::process::umask(Mode::from_raw_mode(OTHERS));
+}
+
+/// Closes what other accounts may read of this installation, and gives the warning to show where there was anything.
+pub fn repair(config: &Config) -> Option<String> {
+    let own_uid = rustix::process::geteuid().as_raw();
+    OpenPaths::find_in(config).close(own_uid).warning()
+}
+
+/// The paths that other accounts may read, as one look found them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OpenPaths {
+    /// Paths of this account, which can be closed.
+    pub closable: Vec<PathBuf>,
+    /// Paths that are left alone, each with the reason.
+    pub left: Vec<(PathBuf, &'static str)>,
+}
+
+impl OpenPaths {
+    /// Looks at the installation that is configured.
+    pub fn find_in(config: &Config) -> Self {
+        let database = config.database.value.sqlite_path();
+        Self::find(&config.data_dir.value, database.as_deref(), rustix::process::geteuid().as_raw())
+    }
+
+    /// Looks at the data directory, its known files, and the SQLite file with what lies beside it. `own_uid` is the
+    /// account of this process.
+    pub fn find(data_dir: &Path, database: Option<&Path>, own_uid: u32) -> Self {
+        let mut found = Self::default();
+        for path in known_paths(data_dir, database) {
+            // What is not there, or vanishes meanwhile, is closed enough.
+            let Ok(itself) = fs::symlink_metadata(&path) else { continue };
+            let Ok(target) = fs::metadata(&path) else { continue };
+            if target.mode() & OTHERS == 0 {
+                continue;
+            }
+            match reason_to_leave(&itself, own_uid) {
+                Some(reason) => found.left.push((path, reason)),
+                None => found.closable.push(path),
+            }
+        }
+        found
+    }
+
+    /// All of them, whether they can be closed or not.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.closable.iter().chain(self.left.iter().map(|(path, _)| path))
+    }
+
+    /// Takes the permissions of others away. Must run before this process opens the database: SQLite's locks belong to
+    /// the process, and closing any descriptor of the file releases them.
+    pub fn close(self, own_uid: u32) -> ModeRepair {
+        let mut repair = ModeRepair { left: self.left, ..ModeRepair::default() };
+        for path in self.closable {
+            match close_path(&path, own_uid) {
+                Ok(()) => repair.closed.push(path),
+                Err(error) => repair.failed.push((path, error)),
+            }
+        }
+        repair
+    }
+}
+
+/// The result of a repair.
+#[derive(Debug, Default)]
+pub struct ModeRepair {
+    pub closed: Vec<PathBuf>,
+    pub left: Vec<(PathBuf, &'static str)>,
+    pub failed: Vec<(PathBuf, io::Error)>,
+}
+
+impl ModeRepair {
+    /// One warning that names everything that was closed or could not be; nothing where all was in order.
+    pub fn warning(&self) -> Option<String> {
+        let shown = |path: &PathBuf| path.display().to_string();
+        let mut sentences = Vec::new();
+        if !self.closed.is_empty() {
+            let closed: Vec<String> = self.closed.iter().map(shown).collect();
+            sentences.push(format!("other accounts could read {}; only the owner can now", closed.join(", ")));
+        }
+        let left = self.left.iter().map(|(path, reason)| (path, (*reason).to_owned()));
+        let failed = self.failed.iter().map(|(path, error)| (path, error.to_string()));
+        for (path, reason) in left.chain(failed) {
+            sentences.push(format!("other accounts can read {}, which was left as it is: {reason}", shown(path)));
+        }
+        (!sentences.is_empty()).then(|| sentences.join("; "))
+    }
+}
+
+/// Every path whose permissions matter: the data directory, the lock, the key, waiting imports, and the database with
+/// its log, its backups and its copies, all of which begin with its name.
+fn known_paths(data_dir: &Path, database: Option<&Path>) -> Vec<PathBuf> {
+    let mut paths = vec![data_dir.to_owned(), data_dir.join(LOCK_FILE), data_dir.join(KEY_FILE)];
+    let imports = data_dir.join(IMPORTS);
+    paths.push(imports.clone());
+    // A folder that is a symbolic link is somebody else's arrangement: its content is not touched.
+    if fs::symlink_metadata(&imports).is_ok_and(|itself| itself.is_dir()) {
+        paths.extend(entries(&imports));
+    }
+    let beside = |database: &Path| {
+        let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = database.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
+        let is_of_database = move |path: &PathBuf| {
+            let rest = path.file_name().and_then(|file| file.as_encoded_bytes().strip_prefix(&name[..]));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"-") || rest.starts_with(b"."))
+        };
+        entries(folder).into_iter().filter(is_of_database).collect::<Vec<_>>()
+    };
+    paths.extend(database.into_iter().flat_map(beside));
+    paths
+}
+
+/// The paths of a folder in an order that stays; none where it cannot be read.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn reason_to_leave(itself: &Metadata, own_uid: u32) -> Option<&'static str> {
+    if itself.is_symlink() {
+        Some("it is a symbolic link")
+    } else if itself.uid() != own_uid {
+        Some("it belongs to another account")
+    } else if itself.mode() & STICKY != 0 {
+        Some("it is a folder that accounts share")
+    } else if !itself.is_file() && !itself.is_dir() {
+        Some("it is neither a file nor a folder")
+    } else {
+        None
+    }
+}
+
+/// Closes one path through a descriptor that follows no symbolic link, so that what was looked at is what is changed.
+fn close_path(path: &Path, own_uid: u32) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let opened = file.metadata()?;
+    if let Some(reason) = reason_to_leave(&opened, own_uid) {
+        return Err(io::Error::other(reason));
+    }
+    let mut permissions = opened.permissions();
+    permissions.set_mode(opened.mode() & 0o7777 & !OTHERS);
+    file.set_permissions(permissions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode_of(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    fn closed_dir() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o700)).unwrap();
+        dir
+    }
+
+    #[test]
+    fn another_accounts_file_and_a_symbolic_link_are_named_and_left() {
+        let dir = closed_dir();
+        let (key, elsewhere) = (dir.path().join(KEY_FILE), dir.path().join("elsewhere"));
+        fs::write(&elsewhere, "").unwrap();
+        fs::set_permissions(&elsewhere, PermissionsExt::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &key).unwrap();
+        let lock = dir.path().join(LOCK_FILE);
+        fs::write(&lock, "").unwrap();
+        fs::set_permissions(&lock, PermissionsExt::from_mode(0o644)).unwrap();
+        let own_uid = fs::metadata(&lock).unwrap().uid();
+
+        // Looked at as an account that owns none of it.
+        let found = OpenPaths::find(dir.path(), None, own_uid + 1);
+        assert_eq!(found.closable, Vec::<PathBuf>::new());
+        let warning = found.close(own_uid + 1).warning().unwrap();
+        assert!(warning.contains("another account") && warning.contains("turnleaf.lock"), "{warning}");
+        assert_eq!(mode_of(&lock), 0o644);
+
+        let repair = OpenPaths::find(dir.path(), None, own_uid).close(own_uid);
+        assert_eq!(repair.closed, std::slice::from_ref(&lock));
+        assert_eq!(repair.left, [(key, "it is a symbolic link")]);
+        assert_eq!((mode_of(&lock), mode_of(&elsewhere)), (0o600, 0o644));
+    }
+
+    #[test]
+    fn a_path_that_is_replaced_by_a_link_after_the_look_is_not_followed() {
+        let dir = closed_dir();
+        let (lock, elsewhere) = (dir.path().join(LOCK_FILE), dir.path().join("elsewhere"));
+        fs::write(&lock, "").unwrap();
+        fs::set_permissions(&lock, PermissionsExt::from_mode(0o644)).unwrap();
+        let own_uid = fs::metadata(&lock).unwrap().uid();
+        let found = OpenPaths::find(dir.path(), None, own_uid);
+        fs::rename(&lock, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
+        let repair = found.close(own_uid);
+        assert_eq!((repair.closed.len(), repair.failed.len()), (0, 1));
+        assert_eq!(mode_of(&elsewhere), 0o644);
+    }
+
+    #[test]
+    fn a_backup_that_its_owner_made_read_only_stays_so() {
+        let dir = closed_dir();
+        let backup = dir.path().join("turnleaf.db.backup-19-20260101T000000.000Z");
+        fs::write(&backup, "").unwrap();
+        fs::set_permissions(&backup, PermissionsExt::from_mode(0o444)).unwrap();
+        let own_uid = fs::metadata(&backup).unwrap().uid();
+        let database = dir.path().join("turnleaf.db");
+        let repair = OpenPaths::find(dir.path(), Some(&database), own_uid).close(own_uid);
+        assert_eq!(repair.closed, std::slice::from_ref(&backup));
+        assert_eq!(mode_of(&backup), 0o400);
+    }
+}

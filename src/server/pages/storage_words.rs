@@ -1,0 +1,29 @@
+//! What a page says when there is no room for anything new, in both languages. The browser never needs these sentences
+//! before they are said, so they are made here and not in its tables.
+
+use crate::server::service::storage::{StorageRefusal, size_text};
+use crate::ui::locale::{said, word};
+
+/// The sentence for a refusal with this code; nothing for another code.
+pub fn storage_refused(code: &str, quota: Option<u64>) -> Option<String> {
+    let quota = || quota.map(|bytes| StorageRefusal::QuotaReached { quota_bytes: bytes });
+    [Some(StorageRefusal::DiskLow), quota()].into_iter().flatten().find(|one| one.code() == code).map(sentence)
+}
+
+/// The sentence for a refusal.
+pub fn sentence(refusal: StorageRefusal) -> String {
+    match refusal {
+        StorageRefusal::DiskLow => word(
+            "The server's disk is almost full, so nothing new can be started until its operator frees space.",
+            "服务器磁盘空间即将用尽，需等管理员腾出空间后才能开始新的内容。",
+        )
+        .to_owned(),
+        StorageRefusal::QuotaReached { quota_bytes } => {
+            let quota = size_text(quota_bytes);
+            said!(
+                "Your storage quota of {quota} is used up. Permanently delete chats, files or documents first.",
+                "你的存储配额（{quota}）已用尽。请先永久删除一些对话、文件或文档。"
+            )
+        }
+    }
+}

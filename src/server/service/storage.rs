@@ -1,0 +1,205 @@
+//! Admission of what makes an installation grow: a bound on the free space of the disk, and a quota for each person.
+//!
+//! New replies, uploads, documents, copies and imports ask here before they begin; what runs already is never refused, so
+//! a reply ends whole. Both bounds can change while the server runs, and both let through again by themselves.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde::Serialize;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::{Service, ServiceError};
+use crate::domain::{UserId, limits};
+use crate::server::platform::config::size::Size;
+use crate::server::store::storage::{self, StoredBytes};
+
+/// Gives the free bytes on the disk of the data directory.
+pub type FreeSpaceProbe = Arc<dyn Fn() -> io::Result<u64> + Send + Sync>;
+
+/// Why something that would grow was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorageRefusal {
+    /// The disk of the data directory has less free space than its bound.
+    DiskLow,
+    /// The person keeps as much as their quota allows.
+    QuotaReached { quota_bytes: u64 },
+}
+
+impl StorageRefusal {
+    pub const DISK_LOW: &str = "disk_space_low";
+    pub const QUOTA_REACHED: &str = "quota_reached";
+    /// All codes.
+    pub const CODES: [&str; 2] = [Self::DISK_LOW, Self::QUOTA_REACHED];
+
+    /// The stable code that clients see.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::DiskLow => Self::DISK_LOW,
+            Self::QuotaReached { .. } => Self::QUOTA_REACHED,
+        }
+    }
+}
+
+impl fmt::Display for StorageRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DiskLow => f.write_str(
+                "The server's disk is almost full, so nothing new can be started until its operator frees space.",
+            ),
+            Self::QuotaReached { quota_bytes } => write!(
+                f,
+                "Your storage quota of {} is used up. Permanently delete chats, files or documents first.",
+                size_text(*quota_bytes)
+            ),
+        }
+    }
+}
+
+/// A bound as it is configured, such as `5 GiB`.
+pub fn size_text(bytes: u64) -> String {
+    Size(bytes).to_string()
+}
+
+/// The bounds on storage, shared by all requests. Without a probe and a quota there are none.
+#[derive(Clone, Default)]
+pub struct StorageLimits(Arc<Limits>);
+
+#[derive(Default)]
+struct Limits {
+    free_space: Option<FreeSpaceProbe>,
+    min_free_bytes: AtomicU64,
+    quota_bytes: AtomicU64,
+    /// Logged once when it becomes so, and once when it is over.
+    is_low: AtomicBool,
+    /// What each person keeps, as it was last measured, with what was admitted since.
+    measured: Mutex<HashMap<UserId, (Instant, u64)>>,
+}
+
+impl StorageLimits {
+    /// Bounds of 0 are none.
+    pub fn new(free_space: FreeSpaceProbe, min_free_bytes: u64, quota_bytes: u64) -> Self {
+        let limits = Self(Arc::new(Limits { free_space: Some(free_space), ..Limits::default() }));
+        limits.set(min_free_bytes, quota_bytes);
+        limits
+    }
+
+    /// Takes other bounds from now on.
+    pub fn set(&self, min_free_bytes: u64, quota_bytes: u64) {
+        self.0.min_free_bytes.store(min_free_bytes, Ordering::Relaxed);
+        self.0.quota_bytes.store(quota_bytes, Ordering::Relaxed);
+    }
+
+    /// The quota, where there is one.
+    pub fn quota_bytes(&self) -> Option<u64> {
+        Some(self.0.quota_bytes.load(Ordering::Relaxed)).filter(|quota| *quota > 0)
+    }
+
+    /// Whether the disk has its free space. Where it cannot be told, the database says what is wrong with it.
+    pub fn has_free_disk(&self, growth: u64) -> bool {
+        let bound = self.0.min_free_bytes.load(Ordering::Relaxed);
+        let Some(probe) = self.0.free_space.as_ref().filter(|_| bound > 0) else { return true };
+        let free = match probe() {
+            Ok(free) => free,
+            Err(error) => {
+                tracing::debug!(%error, "the free space of the disk cannot be read");
+                return true;
+            }
+        };
+        let is_low = free < bound;
+        if self.0.is_low.swap(is_low, Ordering::Relaxed) != is_low {
+            if is_low {
+                tracing::warn!(free, bound, "the disk has too little free space: nothing new begins until it has more");
+            } else {
+                tracing::info!(free, bound, "the disk has enough free space again");
+            }
+        }
+        free.saturating_sub(growth) >= bound
+    }
+}
+
+/// What somebody keeps and may keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct StorageUse {
+    /// The sum of the others.
+    pub used_bytes: u64,
+    /// Chats, with requests, raw responses and journals.
+    pub chats_bytes: u64,
+    pub files_bytes: u64,
+    pub documents_bytes: u64,
+    /// Files that wait to be imported.
+    pub waiting_bytes: u64,
+    /// What may be kept in all; null where there is no quota.
+    pub quota_bytes: Option<u64>,
+}
+
+/// Whether files that wait to be imported count: an import does not stand in its own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    Counts,
+    IsLeftOut,
+}
+
+impl Service {
+    /// What somebody keeps.
+    pub async fn storage_use(&self, owner: UserId) -> Result<StorageUse, ServiceError> {
+        let stored = storage::measure(self.db(), owner).await?;
+        let waiting_bytes = self.import_jobs_kept().waiting_bytes();
+        let StoredBytes { chats, files, documents } = stored;
+        Ok(StorageUse {
+            used_bytes: stored.total().saturating_add(waiting_bytes),
+            chats_bytes: chats,
+            files_bytes: files,
+            documents_bytes: documents,
+            waiting_bytes,
+            quota_bytes: self.storage().quota_bytes(),
+        })
+    }
+
+    /// Whether the installation and this person's share of it may grow by so many bytes.
+    ///
+    /// # Errors
+    /// `Storage`, with what there is too little of.
+    pub async fn check_growth(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
+        self.check(owner, bytes, Waiting::Counts).await
+    }
+
+    /// The same for what an import brings, whose own file is not counted.
+    pub(super) async fn check_imported_growth(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
+        self.check(owner, bytes, Waiting::IsLeftOut).await
+    }
+
+    /// Counts what was stored since the last measurement, so that many small things do not pass one by one.
+    pub(super) async fn note_growth(&self, owner: UserId, bytes: u64) {
+        if let Some((_, used)) = self.storage().0.measured.lock().await.get_mut(&owner) {
+            *used = used.saturating_add(bytes);
+        }
+    }
+
+    async fn check(&self, owner: UserId, bytes: u64, waiting: Waiting) -> Result<(), ServiceError> {
+        let limits = self.storage();
+        if !limits.has_free_disk(bytes) {
+            return Err(StorageRefusal::DiskLow.into());
+        }
+        let Some(quota_bytes) = limits.quota_bytes() else { return Ok(()) };
+        let waiting = match waiting {
+            Waiting::Counts => self.import_jobs_kept().waiting_bytes(),
+            Waiting::IsLeftOut => 0,
+        };
+        // A person's requests measure one after the other: all but the first find the number there.
+        let mut measured = limits.0.measured.lock().await;
+        let fits = |used: u64| used < quota_bytes && used.saturating_add(waiting).saturating_add(bytes) <= quota_bytes;
+        let known = measured.get(&owner).filter(|(at, _)| at.elapsed() < limits::STORAGE_MEASURED_FOR);
+        if known.is_some_and(|(_, used)| fits(*used)) {
+            return Ok(());
+        }
+        // Nobody is refused for what they had a moment ago.
+        let used = storage::measure(self.db(), owner).await?.total();
+        measured.insert(owner, (Instant::now(), used));
+        if fits(used) { Ok(()) } else { Err(StorageRefusal::QuotaReached { quota_bytes }.into()) }
+    }
+}

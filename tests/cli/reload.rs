@@ -1,0 +1,215 @@
+//! SIGHUP reloads the configuration of a running server: what changed takes effect, what cannot be read leaves everything
+//! as it was, and replies go on.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::ChildStderr;
+
+use serde_json::{Value, json};
+
+use super::{Server, turnleaf};
+
+const RELOADED: &str = "reloaded the configuration";
+const REFUSED: &str = "the configuration was not reloaded";
+
+/// A server with a configuration file, and its log.
+pub struct Reloaded {
+    pub server: Server,
+    log: BufReader<ChildStderr>,
+    file: std::path::PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+impl Reloaded {
+    pub fn start(configuration: &str) -> Self {
+        Self::with(configuration, &[])
+    }
+
+    pub fn with(configuration: &str, environment: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("turnleaf").join("config.toml");
+        std::fs::create_dir(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, configuration).unwrap();
+        let mut command = turnleaf(&data_dir(dir.path()));
+        command.env("XDG_CONFIG_HOME", dir.path()).args(["serve", "--listen", "127.0.0.1:0"]);
+        command.envs(environment.iter().copied());
+        let mut server = Server::spawn(&mut command);
+        let log = BufReader::new(server.child.stderr.take().unwrap());
+        Self { server, log, file, _dir: dir }
+    }
+
+    /// Changes the file, hangs up, and gives what the log says up to and with a line that has these words.
+    pub fn reload(&mut self, configuration: &str, until: &str) -> String {
+        std::fs::write(&self.file, configuration).unwrap();
+        self.server.signal("HUP");
+        self.logged(until)
+    }
+
+    fn logged(&mut self, until: &str) -> String {
+        let mut said = String::new();
+        while !said.lines().last().is_some_and(|line| line.contains(until)) {
+            assert_ne!(self.log.read_line(&mut said).unwrap(), 0, "the log ends without {until}: {said}");
+        }
+        said
+    }
+
+    pub fn json(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let (status, body) = self.request(method, path, ("application/json", &body.to_string()), &self.server.address);
+        (status, serde_json::from_str(&body).unwrap_or(Value::Null))
+    }
+
+    pub fn request(&self, method: &str, path: &str, (kind, body): (&str, &str), host: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.server.address).unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAccept: text/html, application/json\r\nContent-Type: {kind}\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    fn models(&self) -> Vec<String> {
+        let (status, models) = self.json("GET", "/api/models", &Value::Null);
+        assert_eq!(status, 200, "{models}");
+        let list = models.as_array().or(models["models"].as_array()).unwrap();
+        list.iter().filter_map(|model| model["model"].as_str()).map(str::to_owned).collect()
+    }
+
+    fn has_model(&self, name: &str) -> bool {
+        self.models().iter().any(|model| model == name)
+    }
+}
+
+fn data_dir(dir: &Path) -> std::path::PathBuf {
+    dir.join("data")
+}
+
+fn provider(id: &str, model: &str) -> String {
+    format!(
+        "find_local_servers = false\n[[providers]]\nid = '{id}'\nbase_url = 'http://127.0.0.1:9/v1'\nmodels = ['{model}']\n"
+    )
+}
+
+#[test]
+fn hangup_takes_over_providers_and_a_broken_file_changes_nothing() {
+    let keys = [("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"), ("OPENAI_API_KEY", "sk-canary-environment")];
+    let mut of = Reloaded::with(&provider("one", "model-one"), &keys);
+    assert!(of.has_model("model-one") && !of.has_model("model-two"));
+
+    of.reload(&provider("two", "model-two"), RELOADED);
+    assert!(of.has_model("model-two") && !of.has_model("model-one"), "{:?}", of.models());
+    let (_, providers) = of.json("GET", "/api/providers", &Value::Null);
+    let ids: Vec<&str> = providers
+        .as_array()
+        .or(providers["providers"].as_array())
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["id"].as_str())
+        .collect();
+    assert!(ids.contains(&"two") && ids.contains(&"openai") && !ids.contains(&"one"), "{ids:?}");
+
+    for (broken, named) in [
+        ("find_local_servers = false\nlisten =\n", "line 2"),
+        ("[[providers]]\nid = 'x'\nbase_url = 'http://127.0.0.1:9'\napikey = 'sk-canary'\n", "apikey"),
+        ("min_free_disk = 'a lot'\n", "min_free_disk"),
+        ("[[tool_servers]]\nid = 'x'\n", "`x`"),
+    ] {
+        let said = of.reload(broken, REFUSED);
+        assert!(said.contains(named) && !said.contains("sk-canary"), "{named}: {said}");
+        assert!(of.has_model("model-two"), "the one in force stays");
+    }
+    assert!(of.server.get("/readyz").starts_with("HTTP/1.1 200"));
+
+    // Twice at once is once or twice, and never the end.
+    std::fs::write(&of.file, provider("three", "model-three")).unwrap();
+    of.server.signal("HUP");
+    of.server.signal("HUP");
+    of.logged(RELOADED);
+    of.reload(&provider("four", "model-four"), RELOADED);
+    of.reload(&provider("five", "model-five"), RELOADED);
+    assert!(of.server.get("/healthz").starts_with("HTTP/1.1 200"));
+    of.server.signal("TERM");
+    assert_eq!(of.server.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn hangup_takes_over_the_log_hosts_and_names_what_needs_a_restart() {
+    let mut of = Reloaded::start("find_local_servers = false\nlog = 'error'\n");
+    let ask = |of: &Reloaded| of.request("GET", "/healthz", ("text/plain", ""), "desk.example").0;
+    assert_eq!(ask(&of), 421);
+    let changed = "find_local_servers = false\nlog = 'warn,turnleaf=info'\nallowed_hosts = ['desk.example']\n\
+                   public_url = 'http://chat.example'\nlog_format = 'json'\n";
+    let said = of.reload(changed, RELOADED);
+    assert_eq!(ask(&of), 200);
+    let restart = said.lines().find(|line| line.contains("need a restart")).unwrap();
+    assert!(restart.contains("public_url") && restart.contains("log_format"), "{restart}");
+    for other in ["listen", "data_dir", "database_url", "secret_key", "auth", "trusted_proxies"] {
+        assert!(!restart.contains(other), "{other} is as it was: {restart}");
+    }
+    assert_eq!(of.request("GET", "/healthz", ("text/plain", ""), "chat.example").0, 421, "it needs a restart");
+    let said = of.reload("log = 'a=b=c'\nfind_local_servers = false\n", RELOADED);
+    assert!(said.contains("is not a log filter"), "{said}");
+    assert_eq!(ask(&of), 421, "the name is taken back");
+}
+
+#[test]
+fn hangup_begins_and_ends_the_tool_servers_of_the_file() {
+    let mut of = Reloaded::start("find_local_servers = false\n");
+    let servers = |of: &Reloaded| -> Vec<(String, String)> {
+        let (status, all) = of.json("GET", "/api/tool-servers", &Value::Null);
+        assert_eq!(status, 200, "{all}");
+        let list = all.as_array().or(all["servers"].as_array()).unwrap();
+        let shown = |one: &Value| (one["id"].as_str().unwrap().to_owned(), one["name"].as_str().unwrap().to_owned());
+        list.iter().map(shown).collect()
+    };
+    let table = |id: &str, name: &str| {
+        format!("[[tool_servers]]\nid = '{id}'\nname = '{name}'\ncommand = ['sh', '-c', 'exit 9']\n")
+    };
+    let file = |tables: &[String]| format!("find_local_servers = false\n{}", tables.concat());
+    let named = |id: &str, name: &str| (id.to_owned(), name.to_owned());
+    assert_eq!(servers(&of), []);
+    of.reload(&file(&[table("one", "One"), table("two", "Two")]), RELOADED);
+    assert_eq!(servers(&of), [named("one", "One"), named("two", "Two")]);
+    of.reload(&file(&[table("two", "Second"), table("three", "Three")]), RELOADED);
+    assert_eq!(servers(&of), [named("two", "Second"), named("three", "Three")]);
+    of.reload(&file(&[]), RELOADED);
+    assert_eq!(servers(&of), []);
+}
+
+#[test]
+fn a_reply_that_runs_is_not_interrupted_by_a_hangup() {
+    let mut of = Reloaded::start("find_local_servers = false\n");
+    let (_, chat) = of.json("POST", "/api/chats", &json!({ "provider": "demo", "model": "slow" }));
+    let chat = chat["id"].as_str().unwrap();
+    let message = json!({ "text": "go on", "provider": "demo", "model": "slow" });
+    let (status, started) = of.json("POST", &format!("/api/chats/{chat}/turns"), &message);
+    assert_eq!(status, 201, "{started}");
+    let turn = started["assistant_turn"]["id"].as_str().unwrap().to_owned();
+    let mut stream = TcpStream::connect(&of.server.address).unwrap();
+    let host = &of.server.address;
+    write!(stream, "GET /api/turns/{turn}/events HTTP/1.1\r\nHost: {host}\r\nAccept: text/event-stream\r\n\r\n")
+        .unwrap();
+    let mut events = BufReader::new(stream);
+    let mut until_text = || {
+        let mut line = String::new();
+        while !line.contains("delta") {
+            line.clear();
+            assert_ne!(events.read_line(&mut line).unwrap(), 0, "the stream ended");
+            assert!(!line.contains("turn_end"), "the reply ended: {line}");
+        }
+    };
+    until_text();
+    of.reload(&provider("one", "model-one"), RELOADED);
+    until_text();
+    until_text();
+    let (_, now) = of.json("GET", &format!("/api/turns/{turn}"), &Value::Null);
+    assert_eq!(now["status"], "streaming", "{now}");
+    let (status, _) = of.json("POST", &format!("/api/turns/{turn}/stop"), &json!({}));
+    assert!(status < 300, "{status}");
+}

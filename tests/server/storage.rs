@@ -1,0 +1,287 @@
+//! Bounds on storage through the service and the API: free space that comes and goes, and a quota that counts everything
+//! that a person keeps.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use serde_json::{Value, json};
+use turnleaf::domain::TurnStatus;
+use turnleaf::server::outbound::scripted::{Answer, Scripted};
+use turnleaf::server::service::ServiceError;
+use turnleaf::server::service::documents::{NewDocument, Source};
+use turnleaf::server::service::imports::ImportJobs;
+use turnleaf::server::service::storage::{StorageLimits, StorageRefusal};
+use turnleaf::server::service::turns::StartTurn;
+use turnleaf::server::store::storage;
+
+use crate::house::{House, answer, message, text};
+use crate::http_api::Api;
+use crate::interchange::imported;
+
+const MIB: u64 = 1 << 20;
+
+/// Free space that a test sets, with its bound at 256 MiB.
+struct Disk(Arc<AtomicU64>);
+
+impl Disk {
+    fn with(free: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(free)))
+    }
+
+    fn set(&self, free: u64) {
+        self.0.store(free, Ordering::SeqCst);
+    }
+
+    fn limits(&self, quota: u64) -> StorageLimits {
+        let free = self.0.clone();
+        StorageLimits::new(Arc::new(move || Ok(free.load(Ordering::SeqCst))), 256 * MIB, quota)
+    }
+}
+
+fn scripted(answers: usize) -> Scripted {
+    let answers: Vec<Answer> = (0..answers).map(|_| answer([text("a reply of some words")])).collect();
+    Scripted::new("scripted", answers)
+}
+
+/// Houses on every database with these bounds.
+async fn bounded(answers: usize, limits: impl Fn() -> StorageLimits) -> Vec<House> {
+    let houses = House::everywhere(|| scripted(answers)).await;
+    let bound = |mut house: House| {
+        house.service = house.service.clone().with_storage(limits());
+        house
+    };
+    houses.into_iter().map(bound).collect()
+}
+
+fn document(title: &str, words: &str) -> NewDocument {
+    let source = Source::Text(words.to_owned());
+    NewDocument { title: Some(title.to_owned()), kind: None, source, client_request_id: None }
+}
+
+async fn refusal(house: &House, words: &str) -> Option<StorageRefusal> {
+    match house.service.start_turn(house.owner, message(words)).await {
+        Ok(_) => None,
+        Err(ServiceError::Storage(refusal)) => Some(refusal),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn low_disk_refuses_new_work_lets_replies_end_and_accepts_again() {
+    let disk = Disk::with(1_000 * MIB);
+    for house in bounded(4, || disk.limits(0)).await {
+        disk.set(1_000 * MIB);
+        let (service, owner) = (&house.service, house.owner);
+        let started = house.send("first").await;
+        disk.set(255 * MIB);
+        assert_eq!(refusal(&house, "second").await, Some(StorageRefusal::DiskLow));
+        let low = |done: Result<(), ServiceError>| matches!(done, Err(ServiceError::Storage(StorageRefusal::DiskLow)));
+        assert!(low(service.upload(owner, "a.txt", Bytes::from_static(b"words")).await.map(drop)));
+        let document = || document("Notes", "words");
+        assert!(low(service.create_document(owner, document()).await.map(drop)));
+        // What runs already ends whole.
+        let ended = house.ended(started.assistant_turn.id).await;
+        assert_eq!((ended.status, ended.content_text()), (TurnStatus::Complete, "a reply of some words".to_owned()));
+        let retry =
+            service.retry_turn(owner, ended.id, Default::default(), Default::default(), Some("again".into())).await;
+        assert!(low(retry.map(drop)));
+
+        disk.set(256 * MIB);
+        assert_eq!(refusal(&house, "second").await, None);
+        disk.set(256 * MIB + 5);
+        service.upload(owner, "a.txt", Bytes::from_static(b"words")).await.unwrap();
+        service.create_document(owner, document()).await.unwrap();
+        // A file that would take the disk below its bound has no room, though a smaller one has.
+        disk.set(256 * MIB + 2);
+        assert!(low(service.upload(owner, "b.txt", Bytes::from_static(b"other words")).await.map(drop)));
+        house.check().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_was_accepted_before_is_answered_while_the_disk_is_low() {
+    let disk = Disk::with(1_000 * MIB);
+    for house in bounded(1, || disk.limits(0)).await {
+        disk.set(1_000 * MIB);
+        let named = || StartTurn { client_request_id: Some("k".into()), ..message("once") };
+        let first = house.service.start_turn(house.owner, named()).await.unwrap();
+        disk.set(0);
+        let again = house.service.start_turn(house.owner, named()).await.unwrap();
+        assert_eq!((again.is_new, again.assistant_turn.id), (false, first.assistant_turn.id));
+        house.ended(first.assistant_turn.id).await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_quota_counts_what_is_kept_and_a_purge_makes_room() {
+    for house in bounded(8, || Disk::with(u64::MAX).limits(0)).await {
+        let (service, owner) = (&house.service, house.owner);
+        let empty = service.storage_use(owner).await.unwrap();
+        assert_eq!((empty.used_bytes, empty.quota_bytes), (0, None));
+        let started = house.send(&"w".repeat(10_000)).await;
+        house.ended(started.assistant_turn.id).await;
+        let streamed = service.storage_use(owner).await.unwrap();
+        // The message in its block and in its turn's text, the request that was sent, and the reply.
+        assert!((30_000..60_000).contains(&streamed.chats_bytes), "{streamed:?}");
+
+        // Counting stores the same number that was summed up.
+        service.supervisor().tidy().await.unwrap();
+        assert!(!storage::count_step(&house.db).await.unwrap(), "nothing is left to count");
+        assert_eq!(service.storage_use(owner).await.unwrap(), streamed);
+        house.check().await;
+
+        service.upload(owner, "a.txt", Bytes::from(vec![b'x'; 5_000])).await.unwrap();
+        service.upload(owner, "the same.txt", Bytes::from(vec![b'x'; 5_000])).await.unwrap();
+        service.create_document(owner, document("T", &"d".repeat(700))).await.unwrap();
+        let all = service.storage_use(owner).await.unwrap();
+        assert_eq!((all.files_bytes, all.documents_bytes), (5_000, 700), "a file counts once");
+        assert_eq!(all.used_bytes, all.chats_bytes + all.files_bytes + all.documents_bytes);
+
+        service.storage().set(0, all.used_bytes);
+        let reached = Some(StorageRefusal::QuotaReached { quota_bytes: all.used_bytes });
+        assert_eq!(refusal(&house, "one more").await, reached);
+        let refused = service.upload(owner, "b.txt", Bytes::from_static(b"more")).await.unwrap_err();
+        assert!(refused.to_string().contains("quota of"), "{refused}");
+
+        // In Trash it counts still; purged it does not.
+        let deleted = service.delete_chat(owner, started.chat.id).await.unwrap();
+        assert_eq!(refusal(&house, "one more").await, reached);
+        service.purge(owner, deleted.deletion_id).await.unwrap();
+        assert_eq!(refusal(&house, "one more").await, None);
+        assert!(service.storage_use(owner).await.unwrap().chats_bytes < 20_000);
+        house.check().await;
+        house.close().await;
+    }
+}
+
+/// An export of ChatGPT's with a chat of so many characters for each number.
+fn conversations(sizes: &[usize]) -> Vec<u8> {
+    let conversation = |(n, size): (usize, &usize)| {
+        json!({
+            "id": format!("c{n}"), "title": format!("Chat {n}"), "create_time": 1_700_000_000.0, "current_node": "u",
+            "mapping": {"u": {"id": "u", "parent": null, "children": [], "message": {
+                "id": "u", "author": {"role": "user"}, "create_time": 1_700_000_000.0,
+                "content": {"content_type": "text", "parts": ["x".repeat(*size)]}}}},
+        })
+    };
+    let all: Vec<Value> = sizes.iter().enumerate().map(conversation).collect();
+    json!(all).to_string().into_bytes()
+}
+
+#[tokio::test]
+async fn an_import_keeps_the_whole_chats_that_fit_and_counts_the_others() {
+    for house in bounded(0, || Disk::with(u64::MAX).limits(1 << 20)).await {
+        let file = conversations(&[1_000, 400_000, 400_000, 1_000]);
+        let looked = imported(&house, "look.json", &file, true).await;
+        assert_eq!((looked.imported, looked.did_not_fit), (3, 1), "{looked:?}");
+        let report = imported(&house, "all.json", &file, false).await;
+        assert_eq!((report.imported, report.left_out, report.did_not_fit), (3, 1, 1), "{report:?}");
+        assert_eq!((report.conversations, &report.stopped), (4, &None));
+        assert!(report.findings.iter().any(|one| one.text.contains("quota of 1 MiB")), "{report:?}");
+        let used = house.service.storage_use(house.owner).await.unwrap();
+        assert!((800_000..1 << 20).contains(&used.used_bytes), "{used:?}");
+        // With more room the same file adds the one that is missing.
+        house.service.storage().set(0, 0);
+        let report = imported(&house, "all.json", &file, false).await;
+        assert_eq!((report.imported, report.known, report.did_not_fit), (1, 3, 0), "{report:?}");
+        house.check().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn an_import_ends_when_the_disk_gets_low_and_what_came_in_stays() {
+    for mut house in House::everywhere(|| scripted(0)).await {
+        // Each look takes a part of the free space.
+        let free = Arc::new(AtomicU64::new(256 * MIB + 4));
+        let measured = free.clone();
+        let probe = Arc::new(move || Ok(measured.fetch_sub(1, Ordering::SeqCst)));
+        house.service = house.service.clone().with_storage(StorageLimits::new(probe, 256 * MIB, 0));
+        let report = imported(&house, "all.json", &conversations(&[1; 8]), false).await;
+        assert!(report.stopped.as_deref().is_some_and(|why| why.contains("disk is almost full")), "{report:?}");
+        assert!(report.imported > 0 && report.conversations < 8, "{report:?}");
+        let kept = house.service.list_chats(house.owner, 100).await.unwrap();
+        assert_eq!(kept.len() as u64, report.imported);
+        house.check().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn clients_are_told_what_there_is_too_little_of_and_what_is_used() {
+    let disk = Disk::with(1_000 * MIB);
+    let mut house = House::new(scripted(2)).await;
+    let jobs = ImportJobs::in_folder(&house.dir.path().join("imports")).unwrap();
+    house.service = house.service.clone().with_imports(jobs).with_storage(disk.limits(100_000));
+    let api = Api::over(house);
+    let chat = api.chat().await;
+    let send = |words: String| {
+        let (api, path) = (&api, format!("/api/chats/{chat}/turns"));
+        async move { api.call("POST", &path, Some(json!({ "text": words }))).await }
+    };
+    let form = |words: &'static str, language: &'static str| {
+        let (api, chat) = (&api, &chat);
+        async move {
+            let request = Request::post("/forms/send")
+                .header("host", "127.0.0.1:3000")
+                .header("accept", "text/html")
+                .header("accept-language", language)
+                .header("content-type", "application/x-www-form-urlencoded")
+                .header("content-length", format!("chat_id={chat}&text={words}").len().to_string());
+            let response = api.send(request.body(Body::from(format!("chat_id={chat}&text={words}"))).unwrap()).await;
+            let status = response.status();
+            let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+            (status, String::from_utf8(bytes.to_vec()).unwrap())
+        }
+    };
+    let import = |length: usize| {
+        let api = &api;
+        async move {
+            let request = Request::post("/api/imports?name=a.json").header("host", "127.0.0.1:3000");
+            let response = api.send(request.body(Body::from(vec![b' '; length])).unwrap()).await;
+            let status = response.status();
+            let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+            (status, serde_json::from_slice::<Value>(&bytes).unwrap())
+        }
+    };
+    disk.set(10);
+    let (status, refused) = send("hi".into()).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::INSUFFICIENT_STORAGE, &json!("disk_space_low")));
+    let (status, refused) = import(10).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::INSUFFICIENT_STORAGE, &json!("disk_space_low")));
+    for (language, words) in [("en", "almost full"), ("zh", "磁盘空间即将用尽")] {
+        let (status, page) = form("typed-words", language).await;
+        assert_eq!(status, StatusCode::INSUFFICIENT_STORAGE);
+        assert!(page.contains("typed-words") && page.contains(words), "{page}");
+    }
+    disk.set(1_000 * MIB);
+    // A file that arrives counts as it does, and is gone when it is refused.
+    let (status, refused) = import(20 << 20).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::INSUFFICIENT_STORAGE, &json!("quota_reached")), "{refused}");
+    let owner = api.house.owner;
+    assert_eq!(api.house.service.storage_use(owner).await.unwrap().waiting_bytes, 0);
+
+    let (status, started) = send("w".repeat(60_000)).await;
+    assert_eq!(status, StatusCode::CREATED);
+    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    let (status, refused) = send("more".into()).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::INSUFFICIENT_STORAGE, &json!("quota_reached")));
+    assert_eq!(refused["quota_bytes"], 100_000);
+    for (language, words) in [("en", "storage quota of 100000 is used up"), ("zh", "存储配额（100000）已用尽")]
+    {
+        let (_, page) = form("typed-words", language).await;
+        assert!(page.contains("typed-words") && page.contains(words), "{page}");
+    }
+    let (_, usage) = api.call("GET", "/api/usage", None).await;
+    let storage = &usage["storage"];
+    assert!(storage["used_bytes"].as_u64().unwrap() > 100_000 && storage["quota_bytes"] == 100_000, "{usage}");
+    let request = Request::get("/settings/data").header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+    let page = axum::body::to_bytes(api.send(request).await.into_body(), usize::MAX).await.unwrap();
+    let page = String::from_utf8(page.to_vec()).unwrap();
+    assert!(page.contains("Storage used") && page.contains("of 97.7 KiB"), "{page}");
+}

@@ -1,0 +1,70 @@
+//! Stored bytes: a turn is counted after its end, a number that is wrong is found, and what changes the rows of an ended
+//! turn has it counted anew.
+
+use turnleaf::server::store::fsck::{self, While};
+use turnleaf::server::store::generations::raw;
+use turnleaf::server::store::{Db, storage};
+
+use crate::databases;
+use crate::story;
+
+async fn run(db: &Db, words: &'static str) {
+    match db {
+        Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(words).execute(writer).await.unwrap()),
+        Db::Postgres { writer, .. } => drop(sqlx::raw_sql(words).execute(writer).await.unwrap()),
+    }
+}
+
+async fn number(db: &Db, words: &'static str) -> i64 {
+    match db {
+        Db::Sqlite { readers, .. } => sqlx::query_scalar(words).fetch_one(readers).await.unwrap(),
+        Db::Postgres { readers, .. } => sqlx::query_scalar(words).fetch_one(readers).await.unwrap(),
+    }
+}
+
+#[tokio::test]
+async fn counted_turns_come_to_what_was_measured_and_a_wrong_number_is_found() {
+    for fresh in databases::fresh().await {
+        let db = &fresh.db;
+        let story = story::begin(db).await;
+        let owner = story.owner();
+        let before = storage::measure(db, owner).await.unwrap();
+        assert!(before.chats > 0, "{before:?}");
+        let rows = number(db, "SELECT CAST(SUM(octet_length(content)) AS BIGINT) FROM turn_blocks").await;
+        assert!(before.chats > rows.unsigned_abs(), "blocks and more: {before:?} and {rows}");
+        while storage::count_step(db).await.unwrap() {}
+        let left = "SELECT COUNT(*) FROM turns WHERE stored_bytes IS NULL AND completed_at IS NOT NULL";
+        assert_eq!(number(db, left).await, 0);
+        assert_eq!(storage::measure(db, owner).await.unwrap(), before, "counted or summed up, it is the same");
+        assert_eq!(fsck::check(db, While::Serving).await.unwrap(), Vec::new());
+
+        // A large body is packed after its turn has ended, and its turn is counted again.
+        run(db, "UPDATE generations SET raw_response = NULL, raw_sha256 = NULL, raw_bytes = NULL").await;
+        run(db, "UPDATE turns SET stored_bytes = NULL").await;
+        while storage::count_step(db).await.unwrap() {}
+        let pieces = match db {
+            Db::Sqlite { .. } => {
+                "INSERT INTO generation_chunks (generation_id, n, bytes) \
+                SELECT id, 0, CAST('data: packed later' AS BLOB) FROM generations WHERE status <> 'running'"
+            }
+            Db::Postgres { .. } => {
+                "INSERT INTO generation_chunks (generation_id, n, bytes) \
+                SELECT id, 0, convert_to('data: packed later', 'UTF8') FROM generations WHERE status <> 'running'"
+            }
+        };
+        run(db, "DELETE FROM generation_chunks").await;
+        run(db, pieces).await;
+        for generation in raw::unpacked(db, 100).await.unwrap() {
+            raw::pack(db, generation).await.unwrap();
+        }
+        let miscounted =
+            |findings: Vec<fsck::Finding>| findings.into_iter().filter(|one| one.invariant == "quota").count();
+        assert_eq!(miscounted(fsck::check(db, While::Serving).await.unwrap()), 0);
+        assert!(storage::count_step(db).await.unwrap(), "turns wait to be counted again");
+        assert_eq!(miscounted(fsck::check(db, While::Serving).await.unwrap()), 0);
+
+        run(db, "UPDATE turns SET stored_bytes = stored_bytes + 1 WHERE role = 'user'").await;
+        assert!(miscounted(fsck::check(db, While::Serving).await.unwrap()) > 0);
+        fresh.close().await;
+    }
+}
