@@ -121,7 +121,7 @@ async fn markup_that_nests_without_end_is_read() {
     for tags in ["<blockquote>", "<div>", "<ul><li>", "<b>", "<table><tr><td>"] {
         let html = format!("<!-->{}here", tags.repeat(20_000));
         let read = text("a.html", html.into()).await;
-        assert!(read.as_ref().is_ok_and(|read| read.text.ends_with("here")), "{tags}: {read:?}");
+        assert!(read.as_ref().is_ok_and(|read| read.text.contains("here")), "{tags}: {read:?}");
     }
     let large = "<br>".repeat(limits::MARKUP_NODES + 1);
     assert_eq!(text("a.html", large.into()).await, Err(Refused::OutOfBounds));
