@@ -197,7 +197,8 @@ mod tests {
 
     /// How deep the deepest element lies.
     fn depth(document: &Document) -> usize {
-        let elements = document.root().descendants_it().filter(|node| node.is_element());
+        let root = document.root();
+        let elements = root.descendants_it().filter(|node| node.is_element());
         elements.map(|node| node.ancestors_it(None).count()).max().unwrap_or_default()
     }
 
