@@ -11,6 +11,8 @@ mod lives;
 mod made;
 #[path = "convert/pictures.rs"]
 mod pictures;
+#[path = "convert/sandbox.rs"]
+mod sandbox;
 
 use std::path::PathBuf;
 

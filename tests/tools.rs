@@ -11,6 +11,8 @@ mod kills;
 mod lives;
 #[path = "tools/orphans.rs"]
 mod orphans;
+#[path = "tools/pages.rs"]
+mod pages;
 #[path = "tools/real.rs"]
 mod real;
 #[path = "tools/rig.rs"]

@@ -183,7 +183,7 @@ pub const DENY_REASON_CHARS: usize = 2_000;
 /// The calculator: its expression, and how long it may take.
 pub const CALCULATOR_CHARS: usize = 1_000;
 pub const CALCULATOR_TIME: Duration = Duration::from_millis(500);
-/// A page that is fetched: bytes, time, redirects, elements.
+/// A page that is fetched: bytes, time, redirects, elements among which its main text is looked for.
 pub const FETCH_BYTES: usize = 5 << 20;
 pub const FETCH_TIME: Duration = Duration::from_secs(20);
 pub const FETCH_HOPS: u32 = 3;
@@ -279,6 +279,10 @@ pub const CONVERT_MEMORY: u64 = 512 << 20;
 pub const CONVERT_CPU: Duration = Duration::from_secs(20);
 pub const CONVERT_TIME: Duration = Duration::from_secs(30);
 pub const UNPACKED_BYTES: u64 = 256 << 20;
+/// Of HTML: how deep an element lies in others, its nodes, and the time on the processor.
+pub const MARKUP_DEPTH: usize = 512;
+pub const MARKUP_NODES: usize = 500_000;
+pub const MARKUP_CPU: Duration = Duration::from_secs(10);
 /// Such processes at once; what is said beside the bytes that they are given and give.
 pub const CONVERTS_AT_ONCE: usize = 2;
 pub const CONVERT_HEAD_BYTES: usize = 64 << 10;

@@ -1,5 +1,5 @@
-//! What people upload, made into what Turnleaf keeps: files into text, pictures into pictures without anything hidden in
-//! them. Whatever is hard to read is read by a process of its own (`turnleaf convert`), with bounds on its memory and its
+//! What people upload and what tools bring, made into what Turnleaf keeps: files and web pages into text, pictures into
+//! pictures without anything hidden in them. Whatever is hard to read is read by a process of its own (`turnleaf convert`), with bounds on its memory and its
 //! time, so that a hostile file takes nothing with it.
 
 mod archive;
@@ -7,9 +7,11 @@ pub mod child;
 mod converter;
 mod encoding;
 mod office;
-pub mod page;
+mod page;
 mod pdf;
 mod picture;
+mod reader;
+pub mod sandbox;
 mod sheets;
 mod sniff;
 mod tidy;
@@ -19,6 +21,7 @@ use bytes::Bytes;
 use thiserror::Error;
 
 pub use converter::Converter;
+pub use reader::{PlainReader, Reader};
 pub use sniff::sniff;
 
 /// What a file is, told by its own bytes first and by its name only among kinds of text.
@@ -76,6 +79,15 @@ pub struct Converted {
     pub text: String,
     /// What there is to say of it, for people: pages without text, sheets that were cut.
     pub notes: Vec<String>,
+}
+
+/// What a web page is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Article {
+    /// One line; empty where it has none.
+    pub title: String,
+    /// Markdown, at most `limits::DOCUMENT_BYTES`.
+    pub text: String,
 }
 
 /// A picture without anything hidden in it, upright, with its other forms.

@@ -57,13 +57,13 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard, Semaphore};
 
 use crate::domain::{UserId, limits};
+use crate::server::convert::{PlainReader, Reader};
 use crate::server::platform::clock::Clock;
 use crate::server::run::Supervisor;
 use crate::server::service::imports::ImportJobs;
 use crate::server::service::providers::Sealer;
 use crate::server::service::storage::StorageLimits;
 use crate::server::service::toolbox::Tools;
-use crate::server::service::uploads::{PlainReader, Reader};
 use crate::server::store::Db;
 
 /// The verbs, over one database and one set of runs.
@@ -85,8 +85,8 @@ pub struct Service {
 
 impl Service {
     pub fn new(supervisor: Supervisor, owner: UserId, sealer: Sealer) -> Self {
-        let tools = Tools::new(supervisor.db().clone(), Vec::new());
         let (reader, uploading) = (Arc::new(PlainReader), Arc::new(Semaphore::new(limits::UPLOADS_AT_ONCE)));
+        let tools = Tools::new(supervisor.db().clone(), Vec::new(), reader.clone());
         Self {
             supervisor,
             owner,

@@ -50,10 +50,14 @@ pub fn load(folder: &str) -> Vec<Source> {
 /// The crates that the root package depends on, as code names them.
 pub fn dependencies() -> Vec<String> {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("Cargo.toml");
-    let section = manifest.split_once("\n[dependencies]\n").map(|(_, rest)| rest).expect("[dependencies]");
-    let section = section.split("\n[").next().unwrap_or(section);
+    // Those of all systems, and those of one (`[target.….dependencies]`).
+    let sections = manifest.split("\n[").filter_map(|section| section.split_once("]\n"));
+    let ours = sections.filter(|(name, _)| {
+        *name == "dependencies" || (name.starts_with("target.") && name.ends_with(".dependencies"))
+    });
     let name = |line: &str| line.split(['=', '.', ' ']).next().unwrap_or_default().trim().replace('-', "_");
-    section.lines().filter(|l| l.starts_with(|c: char| c.is_ascii_lowercase())).map(name).collect()
+    let lines = ours.flat_map(|(_, section)| section.lines());
+    lines.filter(|l| l.starts_with(|c: char| c.is_ascii_lowercase())).map(name).collect()
 }
 
 /// `FooBarBaz` as `foo`, `bar`, `baz`.

@@ -117,6 +117,17 @@ async fn markup_is_read_as_markdown_and_nothing_of_it_runs() {
 }
 
 #[tokio::test]
+async fn markup_that_nests_without_end_is_read() {
+    for tags in ["<blockquote>", "<div>", "<ul><li>", "<b>", "<table><tr><td>"] {
+        let html = format!("<!-->{}here", tags.repeat(20_000));
+        let read = text("a.html", html.into()).await;
+        assert!(read.as_ref().is_ok_and(|read| read.text.contains("here")), "{tags}: {read:?}");
+    }
+    let large = "<br>".repeat(limits::MARKUP_NODES + 1);
+    assert_eq!(text("a.html", large.into()).await, Err(Refused::OutOfBounds));
+}
+
+#[tokio::test]
 async fn plain_text_stays_as_it_is() {
     for (name, written, kind) in [
         ("a.md", "# A\r\n\r\n*b*\r\n", Kind::Markdown),

@@ -137,6 +137,9 @@ async fn it_binds_itself_before_it_reads() {
         ] {
             assert!(bounds.contains(line), "{line}: {bounds}");
         }
+        let status = || fs::read_to_string(format!("/proc/{}/status", child.id())).ok();
+        until("it is in no sandbox", || status().filter(|status| status.contains("Seccomp:\t2"))).await;
+        assert!(status().unwrap().contains("NoNewPrivs:\t1"));
     }
     child.stdin.take().unwrap().write_all(b"\xff\xff\xff\xff").unwrap();
     let output = child.wait_with_output().unwrap();

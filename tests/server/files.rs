@@ -8,9 +8,8 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Request, StatusCode};
 use serde_json::Value;
-use turnleaf::server::convert::{Converted, Form, Kind, Picture, Refused};
+use turnleaf::server::convert::{Article, Converted, Form, Kind, Picture, Reader, Refused};
 use turnleaf::server::outbound::scripted::Answer;
-use turnleaf::server::service::uploads::Reader;
 
 use crate::house::House;
 use crate::http_api::Api;
@@ -51,6 +50,10 @@ impl Reader for Files {
             };
             Ok(Converted { text, notes: vec!["a note".into()] })
         })
+    }
+
+    fn article<'a>(&'a self, _html: Bytes, _url: &'a str) -> BoxFuture<'a, Result<Article, Refused>> {
+        Box::pin(async { Err(Refused::OutOfBounds) })
     }
 
     fn picture(&self, _kind: Kind, bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>> {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use turnleaf::domain::approval::Policy;
 use turnleaf::domain::tool::ToolOrigin;
 use turnleaf::domain::{BlockId, TurnId};
+use turnleaf::server::convert::PlainReader;
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::outbound::scripted::{Answer, Scripted};
 use turnleaf::server::platform::clock::{Clock, SystemClock};
@@ -49,7 +50,7 @@ fn configured() -> ToolServer {
 async fn with_tools(answers: impl IntoIterator<Item = Answer>) -> Api {
     let provider = Scripted::new("scripted", answers);
     let mut house = House::new(Scripted::new("unused", [])).await;
-    let tools = Tools::new(house.db.clone(), vec![configured()]);
+    let tools = Tools::new(house.db.clone(), vec![configured()], Arc::new(PlainReader));
     let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let toolbox = Arc::new(tools.clone());

@@ -9,6 +9,8 @@ use crate::server::cli::database::{block_on, open_existing};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::file_modes::OpenPaths;
 use crate::server::cli::{free_space, print};
+use crate::server::convert::Converter;
+use crate::server::convert::sandbox::Sandbox;
 use crate::server::http::assets::Site;
 use crate::server::platform::config::{Config, binding};
 use crate::server::platform::ids;
@@ -40,7 +42,8 @@ fn seen(subject: &'static str, verdict: Verdict, what: impl Display) -> Observat
 
 /// Prints one line for each thing looked at; fails when one of them will not work.
 pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
-    let mut all = vec![configuration(config), address(config), directory(config), disk(config), site(config)];
+    let mut all =
+        vec![configuration(config), address(config), directory(config), disk(config), site(config), sandbox()];
     all.extend(database(config));
     all.extend(providers(config));
     if json {
@@ -121,6 +124,43 @@ fn site(config: &Config) -> Observation {
         return seen("site", Verdict::Note, what);
     }
     seen("site", Verdict::Fine, format_args!("build {}", site.build()))
+}
+
+/// What the process that reads files is bound by on this system: one is asked.
+fn sandbox() -> Observation {
+    let converter = Converter::new(std::env::current_exe().unwrap_or_default());
+    let asked = block_on(async { Ok(converter.sandbox().await) });
+    match asked {
+        Ok(Ok(sandbox)) => layers(sandbox),
+        Ok(Err(_)) => {
+            let what = "the process that reads files does not start; files and web pages cannot be read";
+            seen("sandbox", Verdict::Wrong, what)
+        }
+        Err(failed) => seen("sandbox", Verdict::Wrong, failed.message),
+    }
+}
+
+fn layers(Sandbox { no_new_privs, landlock, seccomp }: Sandbox) -> Observation {
+    let landlocked = landlock.map(|version| format!("Landlock (version {version})"));
+    let layers = [
+        ("no_new_privs", no_new_privs.then(|| "no_new_privs".to_owned())),
+        ("seccomp", seccomp.then(|| "seccomp".to_owned())),
+        ("Landlock", landlocked),
+    ];
+    let absent: Vec<&str> = layers.iter().filter(|(_, layer)| layer.is_none()).map(|(name, _)| *name).collect();
+    let present: Vec<String> = layers.into_iter().filter_map(|(_, layer)| layer).collect();
+    let (verdict, what) = match (present.is_empty(), absent.is_empty()) {
+        (_, true) => (Verdict::Fine, format!("files are read under {}", present.join(", "))),
+        (true, _) => (
+            Verdict::Note,
+            format!("this system has no {}; files are read with bounded memory and time only", absent.join(", no ")),
+        ),
+        _ => (
+            Verdict::Note,
+            format!("files are read under {}; this system has no {}", present.join(", "), absent.join(", no ")),
+        ),
+    };
+    seen("sandbox", verdict, what)
 }
 
 fn database(config: &Config) -> Vec<Observation> {

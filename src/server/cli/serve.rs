@@ -147,7 +147,9 @@ async fn compose(
     let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
     let registry = Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE));
     let registry = Arc::new(registry.with_prices(config.prices.clone()));
-    let tools = Tools::new(db.clone(), config.tool_servers.clone());
+    // What people upload and tools bring is read by another process of this program.
+    let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
+    let tools = Tools::new(db.clone(), config.tool_servers.clone(), reader.clone());
     let toolbox = Arc::new(tools.clone());
     let store_raw = config.store_raw.value;
     let supervisor = Supervisor::new(db.clone(), registry.clone(), toolbox, clock, store_raw, Pace::default());
@@ -156,8 +158,6 @@ async fn compose(
     if swept > 0 {
         tracing::info!(swept, "ended replies that an earlier run of the server left behind");
     }
-    // What people upload is read by another process of this program.
-    let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
     let service = service.with_storage(free_space::storage_limits(config));
     let imports = ImportJobs::in_folder(&config.data_dir.value.join(installation::IMPORTS));

@@ -1,5 +1,5 @@
 //! `turnleaf convert`: the process that reads one file. It binds itself before it reads anything: memory, time on the
-//! processor, no files, no processes. What breaks in it breaks nothing else.
+//! processor, no files, no processes, and the [`sandbox`]. What breaks in it breaks nothing else.
 
 use std::any::Any;
 use std::fs::File;
@@ -11,8 +11,10 @@ use std::process::ExitCode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::domain::limits;
-use crate::server::convert::wire::{self, Answer};
-use crate::server::convert::{Converted, Kind, Refused, archive, office, page, pdf, picture, sheets, tidy};
+use crate::server::convert::wire::{self, Answer, Request};
+use crate::server::convert::{
+    Article, Converted, Kind, Refused, archive, office, page, pdf, picture, sandbox, sheets, tidy,
+};
 
 /// Standard input, output and error, the answer's own, and some to spare.
 const OPEN_FILES: u64 = 16;
@@ -32,13 +34,24 @@ pub fn run() -> ExitCode {
 fn answer() -> io::Result<()> {
     bind()?;
     let mut output = output_of_its_own()?;
+    let sandbox = sandbox::enter();
     let mut asked = Vec::new();
     let most = 4 + limits::CONVERT_HEAD_BYTES + limits::UPLOAD_BYTES;
     io::stdin().lock().take(most as u64).read_to_end(&mut asked)?;
     let (request, file) = wire::request(&asked).ok_or_else(|| io::Error::other("there is no request"))?;
+    if request.is_markup() {
+        bind_to(Resource::Cpu, limits::MARKUP_CPU.as_secs())?;
+    }
     // A library's panic is an answer; nobody reads its words.
     std::panic::set_hook(Box::new(|_| {}));
-    let read = catch_unwind(AssertUnwindSafe(|| read(request.kind, file)));
+    let read = catch_unwind(AssertUnwindSafe(|| match request {
+        Request::File(kind) => read(kind, file),
+        Request::Page { url } => {
+            let article = page::article(markup(file)?, &url)?;
+            tidy::bounded(article.text).map(|text| Answer::Page(Article { text, ..article }))
+        }
+        Request::Sandbox => Ok(Answer::Sandbox(sandbox)),
+    }));
     output.write_all(&wire::answer(read.unwrap_or_else(|panic| Err(broken(&*panic)))))
 }
 
@@ -62,16 +75,18 @@ fn bind() -> io::Result<()> {
         (Resource::Core, 0),
         (Resource::Nproc, 0),
     ] {
-        let most = getrlimit(resource).maximum.map_or(most, |allowed| allowed.min(most));
-        let bound = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
-        // Elsewhere a system may not have every one of them.
-        if let Err(error) = bound
-            && cfg!(target_os = "linux")
-        {
-            return Err(error.into());
-        }
+        bind_to(resource, most)?;
     }
     Ok(())
+}
+
+fn bind_to(resource: Resource, most: u64) -> io::Result<()> {
+    let most = getrlimit(resource).maximum.map_or(most, |allowed| allowed.min(most));
+    match setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }) {
+        // Elsewhere a system may not have every one of them.
+        Err(error) if cfg!(target_os = "linux") => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 fn read(kind: Kind, file: &[u8]) -> Result<Answer, Refused> {
@@ -86,10 +101,7 @@ fn read(kind: Kind, file: &[u8]) -> Result<Answer, Refused> {
             archive::check(file)?;
             sheets::read(file)?
         }
-        Kind::Html => {
-            let html = std::str::from_utf8(file).map_err(|_| Refused::Damaged("it is no UTF-8".into()))?;
-            Converted { text: page::whole(html), notes: Vec::new() }
-        }
+        Kind::Html => Converted { text: page::whole(markup(file)?)?, notes: Vec::new() },
         Kind::Markdown | Kind::Csv | Kind::Text => return Err(Refused::Unsupported("plain text".into())),
     };
     let text = tidy::bounded(tidy::read_out(&converted.text))?;
@@ -97,4 +109,8 @@ fn read(kind: Kind, file: &[u8]) -> Result<Answer, Refused> {
         true => Err(Refused::NoText),
         false => Ok(Answer::Text(Converted { text, notes: converted.notes })),
     }
+}
+
+fn markup(file: &[u8]) -> Result<&str, Refused> {
+    std::str::from_utf8(file).map_err(|_| Refused::Damaged("it is no UTF-8".into()))
 }

@@ -14,8 +14,9 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::domain::limits;
+use crate::server::convert::sandbox::Sandbox;
 use crate::server::convert::wire::{Answer, PICTURE_ANSWER_BYTES, Request, TEXT_ANSWER_BYTES, answered, framed};
-use crate::server::convert::{Converted, Kind, Picture, Refused, encoding, tidy};
+use crate::server::convert::{Article, Converted, Kind, Picture, Refused, encoding, tidy};
 
 /// Copies share their places: [`limits::CONVERTS_AT_ONCE`] files are read at once, the others wait.
 #[derive(Debug, Clone)]
@@ -56,9 +57,31 @@ impl Converter {
                 return Err(tidy::too_long());
             }
         }
-        match self.ask(Request { kind }, file, TEXT_ANSWER_BYTES).await? {
+        match self.ask(Request::File(kind), file, TEXT_ANSWER_BYTES).await? {
             Answer::Text(text) => Ok(text),
-            Answer::Picture(_) => Err(Refused::OutOfBounds),
+            _ => Err(Refused::OutOfBounds),
+        }
+    }
+
+    /// What a web page is about. It is UTF-8, and `url` is where it came from.
+    ///
+    /// # Errors
+    /// [`Refused::OutOfBounds`] where it is too large or takes too long, or where the process could not be started.
+    pub async fn article(&self, html: Bytes, url: &str) -> Result<Article, Refused> {
+        match self.ask(Request::Page { url: url.to_owned() }, html, TEXT_ANSWER_BYTES).await? {
+            Answer::Page(article) => Ok(article),
+            _ => Err(Refused::OutOfBounds),
+        }
+    }
+
+    /// What the process that reads files is bound by here: it says so itself.
+    ///
+    /// # Errors
+    /// [`Refused::OutOfBounds`] where the process could not be started.
+    pub async fn sandbox(&self) -> Result<Sandbox, Refused> {
+        match self.ask(Request::Sandbox, Bytes::new(), TEXT_ANSWER_BYTES).await? {
+            Answer::Sandbox(sandbox) => Ok(sandbox),
+            _ => Err(Refused::OutOfBounds),
         }
     }
 
@@ -73,15 +96,15 @@ impl Converter {
         if !kind.is_image() {
             return Err(Refused::Unsupported("what is no picture".into()));
         }
-        match self.ask(Request { kind }, bytes, PICTURE_ANSWER_BYTES).await? {
+        match self.ask(Request::File(kind), bytes, PICTURE_ANSWER_BYTES).await? {
             Answer::Picture(picture) => Ok(picture),
-            Answer::Text(_) => Err(Refused::OutOfBounds),
+            _ => Err(Refused::OutOfBounds),
         }
     }
 
     async fn ask(&self, request: Request, file: Bytes, most: usize) -> Result<Answer, Refused> {
         let _place = self.places.acquire().await.map_err(|_| Refused::OutOfBounds)?;
-        let why = match timeout(limits::CONVERT_TIME, self.spoken(request, file, most)).await {
+        let why = match timeout(limits::CONVERT_TIME, self.spoken(&request, file, most)).await {
             Ok(Ok(frame)) => match answered(frame.into()) {
                 Some(answer) => return answer,
                 None => "no answer could be read".to_owned(),
@@ -89,12 +112,12 @@ impl Converter {
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("it took longer than {} s", limits::CONVERT_TIME.as_secs()),
         };
-        tracing::warn!(kind = ?request.kind, why, "a file was not read");
+        tracing::warn!(file = request.name(), why, "a file was not read");
         Err(Refused::OutOfBounds)
     }
 
     /// What the process says to a file, if it ends well. It is gone when this is over or dropped.
-    async fn spoken(&self, request: Request, file: Bytes, most: usize) -> io::Result<Vec<u8>> {
+    async fn spoken(&self, request: &Request, file: Bytes, most: usize) -> io::Result<Vec<u8>> {
         let mut command = Command::new(&*self.program);
         command.arg("convert").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -102,9 +125,10 @@ impl Converter {
         let (Some(mut input), Some(output)) = (reader.0.stdin.take(), reader.0.stdout.take()) else {
             return Err(io::Error::other("it has no pipes"));
         };
+        let head = framed(request);
         let write = async move {
             // One that does not want all of it has its reasons in its answer.
-            let _ = input.write_all(&framed(&request)).await;
+            let _ = input.write_all(&head).await;
             let _ = input.write_all(&file).await;
         };
         let read = async move {

@@ -5,7 +5,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::limits;
-use crate::server::convert::{Converted, Form, Kind, Picture, Refused};
+use crate::server::convert::sandbox::Sandbox;
+use crate::server::convert::{Article, Converted, Form, Kind, Picture, Refused};
 
 /// The most bytes of an answer: a text, or a picture with its forms (a thumbnail is never larger than its pixels are).
 pub const TEXT_ANSWER_BYTES: usize = 4 + limits::CONVERT_HEAD_BYTES + limits::DOCUMENT_BYTES;
@@ -14,15 +15,38 @@ pub const PICTURE_ANSWER_BYTES: usize =
 const THUMBNAIL_BYTES: usize = (limits::THUMBNAIL_PIXELS as usize + 16).pow(2) * 4;
 
 /// The bytes behind it are the file's; text is UTF-8 already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
-    pub kind: Kind,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// A file of this kind: its text, or the picture.
+    File(Kind),
+    /// A web page from this address: what it is about.
+    Page { url: String },
+    /// No file: what the process that would read one is bound by.
+    Sandbox,
+}
+
+impl Request {
+    pub fn is_markup(&self) -> bool {
+        matches!(self, Self::File(Kind::Html) | Self::Page { .. })
+    }
+
+    /// What is read, for the log: an address may hold a secret.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::File(kind) => kind.mime(),
+            Self::Page { .. } => "a web page",
+            Self::Sandbox => "nothing",
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Head {
     Text { notes: Vec<String> },
+    Page { title: String },
+    Sandbox(Sandbox),
     Picture { image: Shape, thumbnail: Option<Shape>, for_models: Option<Shape> },
     Refused(Refused),
 }
@@ -39,7 +63,9 @@ struct Shape {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
     Text(Converted),
+    Page(Article),
     Picture(Picture),
+    Sandbox(Sandbox),
 }
 
 pub fn framed<T: Serialize>(head: &T) -> Vec<u8> {
@@ -71,6 +97,12 @@ pub fn answer(answer: Result<Answer, Refused>) -> Vec<u8> {
             frame.extend(text.as_bytes());
             frame
         }
+        Ok(Answer::Page(Article { title, text })) => {
+            let mut frame = framed(&Head::Page { title });
+            frame.extend(text.as_bytes());
+            frame
+        }
+        Ok(Answer::Sandbox(sandbox)) => framed(&Head::Sandbox(sandbox)),
         Ok(Answer::Picture(Picture { image, thumbnail, for_models })) => {
             let mut frame = framed(&Head::Picture {
                 image: shape(&image),
@@ -98,10 +130,14 @@ pub fn answered(frame: Bytes) -> Option<Result<Answer, Refused>> {
     let answer = match head {
         Head::Refused(refused) => return rest.is_empty().then_some(Err(refused)),
         Head::Text { notes } => {
-            let is_bounded = rest.len() <= limits::DOCUMENT_BYTES && notes.len() <= limits::CONVERT_NOTES;
-            let text = String::from_utf8(rest.into()).ok().filter(|text| is_bounded && !text.contains('\0'))?;
+            let text = text(rest).filter(|_| notes.len() <= limits::CONVERT_NOTES)?;
             Answer::Text(Converted { text, notes })
         }
+        Head::Page { title } => {
+            let is_title = title.chars().count() <= limits::TITLE_CHARS && !title.contains('\0');
+            Answer::Page(Article { title, text: text(rest).filter(|_| is_title)? })
+        }
+        Head::Sandbox(sandbox) => rest.is_empty().then_some(Answer::Sandbox(sandbox))?,
         Head::Picture { image, thumbnail, for_models } => {
             let mut bytes = Forms(rest);
             let image = bytes.next(image, limits::IMAGE_SIDE)?;
@@ -111,6 +147,11 @@ pub fn answered(frame: Bytes) -> Option<Result<Answer, Refused>> {
         }
     };
     Some(Ok(answer))
+}
+
+fn text(bytes: Bytes) -> Option<String> {
+    let is_bounded = bytes.len() <= limits::DOCUMENT_BYTES;
+    String::from_utf8(bytes.into()).ok().filter(|text| is_bounded && !text.contains('\0'))
 }
 
 /// The bytes of forms, one behind the other.
@@ -142,9 +183,13 @@ mod tests {
 
     #[test]
     fn what_is_sent_arrives() {
-        let asked = [framed(&Request { kind: Kind::Pdf }), b"%PDF".to_vec()].concat();
-        assert_eq!(request(&asked), Some((Request { kind: Kind::Pdf }, &b"%PDF"[..])));
+        for sent in [Request::File(Kind::Pdf), Request::Page { url: "https://example.com/\"".into() }, Request::Sandbox]
+        {
+            let asked = [framed(&sent), b"%PDF".to_vec()].concat();
+            assert_eq!(request(&asked), Some((sent, &b"%PDF"[..])));
+        }
         let text = || Converted { text: "a\nü".into(), notes: vec!["one".into()] };
+        let page = || Article { title: "ü".into(), text: "a".into() };
         let picture = || Picture {
             image: form(Kind::Jpeg, 9_000, b"image"),
             thumbnail: Some(form(Kind::Png, 512, b"small")),
@@ -152,6 +197,8 @@ mod tests {
         };
         for (sent, got) in [
             (Ok(Answer::Text(text())), Ok(Answer::Text(text()))),
+            (Ok(Answer::Page(page())), Ok(Answer::Page(page()))),
+            (Ok(Answer::Sandbox(Sandbox::default())), Ok(Answer::Sandbox(Sandbox::default()))),
             (Ok(Answer::Picture(picture())), Ok(Answer::Picture(picture()))),
             (Err(Refused::NoText), Err(Refused::NoText)),
         ] {
@@ -181,6 +228,9 @@ mod tests {
         let text = |bytes: &[u8]| answered([&framed(&Head::Text { notes: vec![] }), bytes].concat().into());
         assert!(text(b"a").is_some() && text(b"a\0").is_none() && text(b"\xff").is_none());
         assert!(text(&vec![b'a'; limits::DOCUMENT_BYTES + 1]).is_none());
+        let page = |title: &str| answered(framed(&Head::Page { title: title.to_owned() }).into());
+        assert!(page("a").is_some() && page("\0").is_none());
+        assert!(page(&"a".repeat(limits::TITLE_CHARS + 1)).is_none());
         for odd in [&b""[..], b"\x05", b"\xff\xff\xff\xff{}", b"\x02\0\0\0{}", b"\x09\0\0\0{}"] {
             assert!(answered(Bytes::copy_from_slice(odd)).is_none(), "{odd:?}");
             assert!(request(odd).is_none(), "{odd:?}");

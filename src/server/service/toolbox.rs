@@ -17,10 +17,12 @@ pub use selection::{LeftOut, Selection};
 use self::library::Shelves;
 use crate::domain::UserId;
 use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
+use crate::server::convert::Reader;
+use crate::server::outbound::fetch::Fetcher;
 use crate::server::platform::config::tool_servers::{Reach, ToolServer};
 use crate::server::store::tool_listings::{self, ListedTool, Listing};
 use crate::server::store::{Db, StoreError, tool_servers};
-use crate::server::tools::built_in;
+use crate::server::tools::built_in::{self, BuiltInTools};
 use crate::server::tools::mcp::{ServerConfig, ServerKey, Servers, State, Transport};
 use crate::server::tools::result::said;
 use crate::server::tools::toolbox::{Described, Fate, Gate, Running, ToolCall, Toolbox};
@@ -30,6 +32,7 @@ const NOT_AVAILABLE: &str = "this tool is not available";
 
 struct Bench {
     db: Db,
+    built_in: BuiltInTools,
     servers: Servers,
     configured: RwLock<Arc<Vec<ToolServer>>>,
 }
@@ -47,9 +50,13 @@ pub struct Offering {
 }
 
 impl Tools {
-    /// With these servers of the configuration; [`Service::load_tools`](super::Service::load_tools) begins them.
-    pub fn new(db: Db, configured: Vec<ToolServer>) -> Self {
-        Self(Arc::new(Bench { db, servers: Servers::new(), configured: RwLock::new(Arc::new(configured)) }))
+    /// With these servers of the configuration; [`Service::load_tools`](super::Service::load_tools) begins them. `reader`
+    /// reads what tools bring.
+    pub fn new(db: Db, configured: Vec<ToolServer>, reader: Arc<dyn Reader>) -> Self {
+        let library = Arc::new(Shelves(db.clone()));
+        let built_in = BuiltInTools { library, reader, fetcher: Fetcher::of_system() };
+        let configured = RwLock::new(Arc::new(configured));
+        Self(Arc::new(Bench { db, built_in, servers: Servers::new(), configured }))
     }
 
     pub(super) fn servers(&self) -> &Servers {
@@ -208,8 +215,7 @@ impl Toolbox for Tools {
         let unavailable = || Running::over(said(Fate::Unavailable, NOT_AVAILABLE));
         match call.origin {
             ToolOrigin::BuiltIn { tool } => {
-                let shelves = Arc::new(Shelves(self.0.db.clone()));
-                built_in::run(&tool, call.arguments, call.caller, shelves).unwrap_or_else(unavailable)
+                self.0.built_in.run(&tool, call.arguments, call.caller).unwrap_or_else(unavailable)
             }
             ToolOrigin::Server { server, tool } => {
                 let arguments = match call.arguments {

@@ -1,11 +1,10 @@
 //! Files that people bring. What a file is, is told by its bytes; an image is kept as it was drawn again, without
-//! anything hidden in it; every other file is kept as it came, and is only ever read by [`Reader`].
+//! anything hidden in it; every other file is kept as it came, and is only ever read by [`Reader`](crate::server::convert::Reader).
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use futures::future::BoxFuture;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
@@ -13,80 +12,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::error::Unfit;
 use super::{Service, ServiceError};
 use crate::domain::{UserId, file_name, limits};
-use crate::server::convert::{self, Converted, Converter, Form, Kind, Picture, Refused};
+use crate::server::convert::{Form, Picture, Refused};
 use crate::server::platform::ids;
 use crate::server::store::Tx;
 use crate::server::store::blobs::{self, FormKind, ImageForm};
 use crate::server::store::uploads::{self, NewUpload};
 
 pub use crate::server::store::uploads::{Upload, UploadKind};
-
-/// What reads files.
-pub trait Reader: Send + Sync {
-    /// What a file is.
-    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused>;
-    /// Its text; `encoding` is what a person chose.
-    fn text<'a>(
-        &'a self,
-        kind: Kind,
-        bytes: Bytes,
-        encoding: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Converted, Refused>>;
-    /// A picture without anything hidden in it.
-    fn picture(&self, kind: Kind, bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>>;
-}
-
-impl Reader for Converter {
-    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
-        convert::sniff(name, bytes)
-    }
-
-    fn text<'a>(
-        &'a self,
-        kind: Kind,
-        bytes: Bytes,
-        encoding: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Converted, Refused>> {
-        Box::pin(self.text(kind, bytes, encoding))
-    }
-
-    fn picture(&self, kind: Kind, bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>> {
-        Box::pin(self.picture(kind, bytes))
-    }
-}
-
-/// Reads text in UTF-8 and nothing else: what a server has that was given no other reader.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PlainReader;
-
-impl Reader for PlainReader {
-    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
-        if bytes.is_empty() {
-            return Err(Refused::Empty);
-        }
-        let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.contains('\0'));
-        if !is_text {
-            return Err(Refused::Unsupported(format!("`{name}`")));
-        }
-        Ok(if name.ends_with(".md") { Kind::Markdown } else { Kind::Text })
-    }
-
-    fn text<'a>(
-        &'a self,
-        _kind: Kind,
-        bytes: Bytes,
-        _encoding: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Converted, Refused>> {
-        Box::pin(async move {
-            let text = String::from_utf8(bytes.into()).map_err(|_| Refused::Encoding(Vec::new()))?;
-            Ok(Converted { text: text.replace("\r\n", "\n"), notes: Vec::new() })
-        })
-    }
-
-    fn picture(&self, _kind: Kind, _bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>> {
-        Box::pin(async { Err(Refused::Unsupported("an image".into())) })
-    }
-}
 
 /// What an upload became.
 #[derive(Debug, Clone, PartialEq, Eq)]

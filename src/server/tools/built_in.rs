@@ -1,6 +1,6 @@
 //! The tools that Turnleaf brings: the time, a calculator, a web page as text, search in one's own chats.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -9,11 +9,21 @@ use tokio::sync::watch;
 use super::result::{Part, outcome, said};
 use super::toolbox::{Caller, Described, Fate, Outcome, Running};
 use crate::domain::limits;
+use crate::server::convert::Reader;
 use crate::server::outbound::fetch::Fetcher;
 
 mod calculator;
 mod page;
 mod time;
+
+/// The tools, with what they work on. Cheap to clone.
+#[derive(Clone)]
+pub struct BuiltInTools {
+    pub library: Arc<dyn Library>,
+    /// What reads the pages that are fetched.
+    pub reader: Arc<dyn Reader>,
+    pub fetcher: Fetcher,
+}
 
 /// What a built-in tool needs that this room does not have: the store.
 pub trait Library: Send + Sync {
@@ -25,8 +35,6 @@ const TIME: &str = "current_time";
 const CALCULATOR: &str = "calculator";
 const PAGE: &str = "fetch_page";
 const SEARCH: &str = "search_chats";
-
-static FETCHER: LazyLock<Fetcher> = LazyLock::new(Fetcher::of_system);
 
 /// All of them, in an order that stays.
 pub fn described() -> Vec<Described> {
@@ -98,27 +106,32 @@ pub fn described() -> Vec<Described> {
     ]
 }
 
-/// Runs one; `None` when there is no such tool. The arguments fit the tool's schema.
-pub fn run(tool: &str, arguments: Value, caller: Caller, library: Arc<dyn Library>) -> Option<Running> {
-    let outcome: BoxFuture<'static, Outcome> = match tool {
-        TIME => Box::pin(std::future::ready(time::now(word(&arguments, "utc_offset")))),
-        CALCULATOR => Box::pin(calculator::calculate(word(&arguments, "expression").unwrap_or_default().to_owned())),
-        PAGE => {
-            let url = word(&arguments, "url").unwrap_or_default().to_owned();
-            Box::pin(async move { page::fetch(&FETCHER, &url).await })
-        }
-        SEARCH => Box::pin(async move {
-            let most = limits::SEARCH_HITS as usize;
-            let limit = arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
-            let query = word(&arguments, "query").unwrap_or_default();
-            match library.search(&caller, query, limit.unwrap_or(most).clamp(1, most)).await {
-                Ok(found) => outcome(Fate::Done, Vec::<Part>::new(), Some(found)),
-                Err(why) => said(Fate::Failed, &why),
+impl BuiltInTools {
+    /// Runs one; `None` when there is no such tool. The arguments fit the tool's schema.
+    pub fn run(&self, tool: &str, arguments: Value, caller: Caller) -> Option<Running> {
+        let Self { library, reader, fetcher } = self.clone();
+        let outcome: BoxFuture<'static, Outcome> = match tool {
+            TIME => Box::pin(std::future::ready(time::now(word(&arguments, "utc_offset")))),
+            CALCULATOR => {
+                Box::pin(calculator::calculate(word(&arguments, "expression").unwrap_or_default().to_owned()))
             }
-        }),
-        _ => return None,
-    };
-    Some(Running { outcome, progress: watch::Sender::new(None).subscribe() })
+            PAGE => {
+                let url = word(&arguments, "url").unwrap_or_default().to_owned();
+                Box::pin(async move { page::fetch(&fetcher, &*reader, &url).await })
+            }
+            SEARCH => Box::pin(async move {
+                let most = limits::SEARCH_HITS as usize;
+                let limit = arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+                let query = word(&arguments, "query").unwrap_or_default();
+                match library.search(&caller, query, limit.unwrap_or(most).clamp(1, most)).await {
+                    Ok(found) => outcome(Fate::Done, Vec::<Part>::new(), Some(found)),
+                    Err(why) => said(Fate::Failed, &why),
+                }
+            }),
+            _ => return None,
+        };
+        Some(Running { outcome, progress: watch::Sender::new(None).subscribe() })
+    }
 }
 
 fn word<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {

@@ -1,7 +1,8 @@
-//! A web page as text: its title, and what it is about without the rest.
+//! A web page as text: its title, and what it is about without the rest. Its letters are decoded here; its markup is read
+//! by another process, because a page can be made to take its reader down.
 
 use crate::domain::limits;
-use crate::server::convert::page::article;
+use crate::server::convert::{Article, Reader, Refused};
 use crate::server::outbound::fetch::{Fetcher, Page};
 use crate::server::tools::result::{Part, outcome, said, with_invalid};
 use crate::server::tools::toolbox::{Fate, Outcome};
@@ -10,70 +11,82 @@ use charset::text_of;
 mod charset;
 
 /// Gets a page and reads it.
-pub async fn fetch(fetcher: &Fetcher, url: &str) -> Outcome {
-    let page = match fetcher.get(url).await {
-        Ok(page) => page,
-        Err(refusal) => return said(Fate::Failed, &refusal.to_string()),
-    };
-    // Reading it takes a moment and never waits.
-    let read = tokio::task::spawn_blocking(move || {
-        let (text, invalid) = text_of(&page);
-        (told(&page, &text), invalid)
-    });
-    match read.await {
-        Ok((text, invalid)) => with_invalid(outcome(Fate::Done, vec![Part::Text(text)], None), invalid),
-        Err(_) => said(Fate::Failed, "The page came, but it could not be read."),
+pub async fn fetch(fetcher: &Fetcher, reader: &dyn Reader, url: &str) -> Outcome {
+    match fetcher.get(url).await {
+        Ok(page) => read(page, reader).await,
+        Err(refusal) => said(Fate::Failed, &refusal.to_string()),
     }
 }
 
-/// What of a page is told: its address, its title, its text.
-fn told(page: &Page, text: &str) -> String {
-    let (title, body) = if page.is_markup() { article(text, &page.url) } else { (String::new(), text.to_owned()) };
-    let mut told = format!("{}\n", page.url);
-    if !title.is_empty() {
-        told = format!("# {title}\n{told}");
+/// A page that came, as a model is given it.
+async fn read(page: Page, reader: &dyn Reader) -> Outcome {
+    // Decoding takes a moment and never waits.
+    let decoded = tokio::task::spawn_blocking(move || {
+        let (text, invalid) = text_of(&page);
+        (page, text, invalid)
+    });
+    let Ok((page, text, invalid)) = decoded.await else {
+        return said(Fate::Failed, "The page came, but it could not be read.");
+    };
+    let article = match page.is_markup() {
+        true => reader.article(text.into(), &page.url).await,
+        false => Ok(Article { title: String::new(), text }),
+    };
+    match article {
+        Ok(article) => with_invalid(outcome(Fate::Done, vec![Part::Text(written(&page, &article))], None), invalid),
+        Err(Refused::OutOfBounds | Refused::TooLong(_)) => {
+            said(Fate::Failed, "The page came, but it is too large or too deeply nested to be read.")
+        }
+        Err(refused) => said(Fate::Failed, &format!("The page came, but it could not be read: {refused}.")),
     }
-    told.push('\n');
-    told.push_str(body.trim());
+}
+
+/// The address of a page, its title and its text.
+fn written(page: &Page, article: &Article) -> String {
+    let mut text = format!("{}\n\n{}", page.url, article.text.trim());
+    if !article.title.is_empty() {
+        text.insert_str(0, &format!("# {}\n", article.title));
+    }
     if page.is_cut {
-        told.push_str(&format!("\n\n[The page is longer than the {} bytes that were read.]", limits::FETCH_BYTES));
+        text.push_str(&format!("\n\n[The page is longer than the {} bytes that were read.]", limits::FETCH_BYTES));
     }
-    told
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::convert::PlainReader;
 
-    fn page(content_type: &str, body: &str) -> String {
+    async fn read_as(content_type: &str, body: &str, is_cut: bool) -> Outcome {
         let page = Page {
             url: "https://example.com/a".into(),
             content_type: content_type.into(),
             charset: None,
             body: body.to_owned().into(),
-            is_cut: false,
+            is_cut,
         };
-        told(&page, body)
+        read(page, &PlainReader).await
     }
 
-    #[test]
-    fn a_page_is_its_title_and_its_text() {
-        let paragraph =
-            "The leaves turn in autumn, and the garden is full of colour, until the wind takes them. ".repeat(8);
-        let html = format!(
-            "<html><head><title>Leaves</title><style>p {{ color: red }}</style></head><body><nav><a href=/x>Menu</a></nav>\
-             <article><h1>Leaves</h1><p>{paragraph}</p><p>{paragraph} <a href=\"/more\">More</a></p>\
-             <script>alert(1)</script></article><footer>Imprint</footer></body></html>"
+    #[tokio::test]
+    async fn what_is_no_markup_stays_as_it_is() {
+        for (content_type, body) in [("application/json", "{\"a\": \"<b>\"}"), ("text/plain", "a < b")] {
+            let outcome = read_as(content_type, body, false).await;
+            assert_eq!(outcome.fate, Fate::Done);
+            assert_eq!(outcome.result, format!("https://example.com/a\n\n{body}"));
+        }
+        let cut = read_as("text/plain", "a", true).await.result;
+        assert!(
+            cut.as_str()
+                .is_some_and(|text| text.ends_with("\n\n[The page is longer than the 5242880 bytes that were read.]"))
         );
-        let told = page("text/html", &html);
-        assert!(told.starts_with("# Leaves\nhttps://example.com/a\n\n"), "{told}");
-        assert!(told.contains("The leaves turn in autumn"));
-        assert!(!told.contains("alert") && !told.contains("color: red") && !told.contains("<p>"), "{told}");
     }
 
-    #[test]
-    fn what_is_no_markup_stays_as_it_is() {
-        assert_eq!(page("application/json", "{\"a\": \"<b>\"}"), "https://example.com/a\n\n{\"a\": \"<b>\"}");
-        assert_eq!(page("text/plain", "a < b"), "https://example.com/a\n\na < b");
+    #[tokio::test]
+    async fn markup_is_only_given_to_the_reader() {
+        let outcome = read_as("text/html", "<p>a</p>", false).await;
+        assert_eq!(outcome.fate, Fate::Failed);
+        assert_eq!(outcome.result, "The page came, but it could not be read: a web page cannot be read here.");
     }
 }

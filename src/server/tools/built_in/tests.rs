@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::domain::{BlockId, ChatId, TurnId, UserId};
+use crate::server::convert::PlainReader;
 use crate::server::tools::schema::{check_arguments, check_schema};
 
 struct Shelf(Mutex<Vec<(String, usize)>>);
@@ -28,8 +29,12 @@ fn caller() -> Caller {
     }
 }
 
+fn tools(library: Arc<Shelf>) -> BuiltInTools {
+    BuiltInTools { library, reader: Arc::new(PlainReader), fetcher: Fetcher::of_system() }
+}
+
 async fn given(tool: &str, arguments: Value) -> Outcome {
-    run(tool, arguments, caller(), Arc::new(Shelf(Mutex::default()))).unwrap().outcome.await
+    tools(Arc::new(Shelf(Mutex::default()))).run(tool, arguments, caller()).unwrap().outcome.await
 }
 
 #[test]
@@ -43,7 +48,7 @@ fn every_tool_has_a_name_for_all_providers_and_a_schema_that_holds() {
         assert_eq!(tool.is_harmless, tool.tool != PAGE, "what reaches outside asks");
         assert!(check_arguments(&tool.schema, &json!({"odd": 1})).is_err(), "{}", tool.tool);
     }
-    assert!(run("rm", json!({}), caller(), Arc::new(Shelf(Mutex::default()))).is_none());
+    assert!(tools(Arc::new(Shelf(Mutex::default()))).run("rm", json!({}), caller()).is_none());
     let time = &all[0].schema;
     assert_eq!(check_arguments(time, &json!({"utc_offset": "+05:30"})), Ok(()));
     assert!(check_arguments(time, &json!({"utc_offset": "Berlin"})).is_err());
@@ -93,7 +98,7 @@ async fn the_time_and_the_search_are_structured() {
     for arguments in
         [json!({"query": "leaf"}), json!({"query": "leaf", "limit": 3}), json!({"query": "leaf", "limit": 900})]
     {
-        let found = run(SEARCH, arguments, caller(), shelf.clone()).unwrap().outcome.await;
+        let found = tools(shelf.clone()).run(SEARCH, arguments, caller()).unwrap().outcome.await;
         assert_eq!((found.fate, found.result), (Fate::Done, json!({"found": []})));
     }
     let limits: Vec<usize> = shelf.0.lock().unwrap().iter().map(|(_, limit)| *limit).collect();

@@ -1,0 +1,30 @@
+//! The sandbox of the process that reads files: what it enters, for good, before it reads a byte. Each layer is there where
+//! the kernel has it, and `turnleaf doctor` says which are.
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod linux;
+
+use serde::{Deserialize, Serialize};
+
+/// The layers in force.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sandbox {
+    /// No program that the process starts has more rights than it has.
+    pub no_new_privs: bool,
+    /// The version of Landlock that keeps every path, port and foreign process out of reach.
+    pub landlock: Option<u32>,
+    /// Only the system calls of a process that computes are let through.
+    pub seccomp: bool,
+}
+
+/// Enters the sandbox. A layer that the kernel has not is left out, the others hold without it.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub fn enter() -> Sandbox {
+    linux::enter()
+}
+
+/// Enters the sandbox, of which this system has no layer.
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+pub fn enter() -> Sandbox {
+    Sandbox::default()
+}

@@ -1,0 +1,89 @@
+//! The layers of the sandbox on Linux. They hold for the calling thread and all that it begins, so they are entered while
+//! there is no other.
+
+use std::collections::BTreeMap;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr, RulesetError, RulesetStatus, Scope,
+};
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+
+use super::Sandbox;
+
+/// System calls that take no name of anything outside the process: input and output on what is open, memory, signals of
+/// its own, clocks, chance, and the end.
+const ALLOWED: [libc::c_long; 23] = [
+    libc::SYS_brk,
+    libc::SYS_clock_getres,
+    libc::SYS_clock_gettime,
+    libc::SYS_close,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_futex,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_gettid,
+    libc::SYS_gettimeofday,
+    libc::SYS_madvise,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_read,
+    libc::SYS_restart_syscall,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_sched_yield,
+    libc::SYS_sigaltstack,
+    libc::SYS_write,
+];
+
+/// System calls whose argument of this number must have none of these bits: memory never becomes code, and the limits
+/// of no other process are touched.
+const BOUND: [(libc::c_long, u8, u64); 3] = [
+    (libc::SYS_mmap, 2, libc::PROT_EXEC as u64),
+    (libc::SYS_mprotect, 2, libc::PROT_EXEC as u64),
+    (libc::SYS_prlimit64, 0, u32::MAX as u64),
+];
+
+pub fn enter() -> Sandbox {
+    let no_new_privs = rustix::thread::set_no_new_privs(true).is_ok();
+    // The filter comes last: it lets nobody make another layer.
+    let landlock = forbid_resources().ok().flatten();
+    let seccomp = filter_system_calls().is_ok();
+    Sandbox { no_new_privs, landlock, seccomp }
+}
+
+/// Landlock without a single exception; its version, where the kernel has it.
+fn forbid_resources() -> Result<Option<u32>, RulesetError> {
+    let newest = ABI::V10;
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(newest))?
+        .handle_access(AccessNet::from_all(newest))?
+        .scope(Scope::from_all(newest))?;
+    let status = ruleset.create()?.restrict_self()?;
+    Ok(match (status.ruleset, status.landlock) {
+        (RulesetStatus::NotEnforced, _) => None,
+        (_, LandlockStatus::Available { effective_abi, .. }) => Some(effective_abi as u32),
+        _ => None,
+    })
+}
+
+/// Every other system call fails with EPERM, as it does for a process without rights, and libraries that only try one go
+/// on without it.
+fn filter_system_calls() -> Result<(), seccompiler::Error> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.into_iter().map(|call| (call, Vec::new())).collect();
+    for (call, argument, bits) in BOUND {
+        let has_none = SeccompCmpOp::MaskedEq(bits);
+        let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, has_none, 0)?;
+        rules.insert(call, vec![SeccompRule::new(vec![condition])?]);
+    }
+    let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
+    let refused = SeccompAction::Errno(libc::EPERM as u32);
+    let program: Result<BpfProgram, BackendError> =
+        SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture)?.try_into();
+    seccompiler::apply_filter(&program?)
+}
