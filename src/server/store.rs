@@ -85,6 +85,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns/extent", turns::extent::STATEMENTS),
         ("turns/find", turns::find::STATEMENTS),
         ("turns/lineage", turns::lineage::STATEMENTS),
+        ("turns/provenance", turns::provenance::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
         ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),

@@ -20,7 +20,8 @@ use turnleaf::server::service::Service;
 use turnleaf::server::service::providers::Sealer;
 use turnleaf::server::service::toolbox::Tools;
 use turnleaf::server::store::tool_listings::{self, ListedTool};
-use turnleaf::server::store::{tool_policies, tool_servers};
+use turnleaf::server::store::tool_policies::{self, StoredPolicy};
+use turnleaf::server::store::tool_servers;
 use turnleaf::server::tools::toolbox::{Caller, Gate, ToolCall};
 
 use crate::house::{House, answer, delta, finish, text};
@@ -302,8 +303,15 @@ async fn a_call_runs_when_it_may_and_asks_when_its_tool_is_another_one() {
     assert_eq!(toolbox.gate(&call, Some(&ask.hash)).await, Gate::Run);
     let (db, owner, now) = (&api.house.db, api.house.owner, SystemClock.now());
     let mut tx = db.begin().await.unwrap();
-    let (chat, hash) = (Some(call.caller.chat), Some(ask.schema_hash.as_str()));
-    tool_policies::put(&mut tx, owner, chat, "files", "read", Policy::Allow, hash, now).await.unwrap();
+    let said = StoredPolicy {
+        chat: Some(call.caller.chat),
+        server: "files".into(),
+        tool: "read".into(),
+        host: None,
+        policy: Policy::Allow,
+        schema_hash: Some(ask.schema_hash.clone()),
+    };
+    tool_policies::put(&mut tx, owner, &said, now).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
     // Its words changed between the answer and the call (badinputs.md S-TL-09).

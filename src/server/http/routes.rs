@@ -104,6 +104,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/settings/tools", get(tool_settings::show))
         .route("/forms/tools/default", post(tool_settings::default))
         .route("/forms/tools/policies", post(tool_settings::policies))
+        .route("/forms/tools/hosts", post(tool_settings::hosts))
         .route("/forms/tools/add", post(tool_settings::add))
         .route("/forms/tools/change", post(tool_settings::change))
         .route("/forms/tools/restart", post(tool_settings::restart))

@@ -91,7 +91,7 @@ pub struct HttpClient(Arc<Clients>);
 
 #[derive(Debug, Default)]
 struct Clients {
-    /// Through the system's proxies.
+    /// Through the system's proxies, and to no metadata service.
     outside: OnceLock<Result<reqwest::Client, String>>,
     /// Without any: a proxy would look for a server on this machine on its own.
     loopback: OnceLock<Result<reqwest::Client, String>>,
@@ -139,7 +139,7 @@ impl HttpClient {
     }
 
     /// The client for an address that another protocol is spoken with: it follows no redirect, and reaches nothing but
-    /// the open internet unless `local_network` says so. Whoever uses it bounds what it reads; `meant` is what is there.
+    /// the open internet unless `local_network` says so, and no metadata service in any case. Whoever uses it bounds what it reads; `meant` is what is there.
     ///
     /// # Errors
     /// The address is not public though it has to be, or the machine's certificates cannot be read, in a sentence.
@@ -162,15 +162,15 @@ impl HttpClient {
         local_network: bool,
         meant: Meant,
     ) -> Result<&Result<reqwest::Client, String>, String> {
+        guard::check_literal(url, local_network).map_err(|error| error.advice(meant))?;
+        let guarded = || builder().dns_resolver(Arc::new(guard::GuardedResolver::of_process(local_network)));
         if !local_network {
-            guard::check_literal(url).map_err(|error| error.advice(meant))?;
-            let resolver = || Arc::new(guard::PublicResolver::of_process());
-            return Ok(self.0.public.get_or_init(|| build(|| builder().dns_resolver(resolver()))));
+            return Ok(self.0.public.get_or_init(|| build(guarded)));
         }
         Ok(if is_loopback(url) {
             self.0.loopback.get_or_init(|| build(|| builder().no_proxy()))
         } else {
-            self.0.outside.get_or_init(|| build(builder))
+            self.0.outside.get_or_init(|| build(guarded))
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The real toolbox: Turnleaf's own tools and those of servers as one. It decides whether a call may run, in an order that
 //! never changes, and hands it on to whoever runs it.
 
+mod exposure;
 mod gate;
 mod keeping;
 mod library;
@@ -17,6 +18,7 @@ pub use selection::{LeftOut, Selection};
 use self::library::Shelves;
 use crate::domain::UserId;
 use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
+use crate::server::outbound::fetch::Fetcher;
 use crate::server::platform::config::tool_servers::{Reach, ToolServer};
 use crate::server::store::tool_listings::{self, ListedTool, Listing};
 use crate::server::store::{Db, StoreError, tool_servers};
@@ -32,6 +34,7 @@ struct Bench {
     db: Db,
     servers: Servers,
     configured: Vec<ToolServer>,
+    fetcher: Fetcher,
 }
 
 /// All tools of this server. Cheap to clone.
@@ -49,7 +52,12 @@ pub struct Offering {
 impl Tools {
     /// With these servers of the configuration; [`Service::load_tools`](super::Service::load_tools) begins them.
     pub fn new(db: Db, configured: Vec<ToolServer>) -> Self {
-        Self(Arc::new(Bench { db, servers: Servers::new(), configured }))
+        Self::with_fetcher(db, configured, Fetcher::of_system())
+    }
+
+    /// The same with pages that come through this.
+    pub fn with_fetcher(db: Db, configured: Vec<ToolServer>, fetcher: Fetcher) -> Self {
+        Self(Arc::new(Bench { db, servers: Servers::new(), configured, fetcher }))
     }
 
     pub(super) fn servers(&self) -> &Servers {
@@ -187,7 +195,8 @@ impl Toolbox for Tools {
         match call.origin {
             ToolOrigin::BuiltIn { tool } => {
                 let shelves = Arc::new(Shelves(self.0.db.clone()));
-                built_in::run(&tool, call.arguments, call.caller, shelves).unwrap_or_else(unavailable)
+                let running = built_in::run(&tool, call.arguments, call.caller, shelves, &self.0.fetcher);
+                running.unwrap_or_else(unavailable)
             }
             ToolOrigin::Server { server, tool } => {
                 let arguments = match call.arguments {

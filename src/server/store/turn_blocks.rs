@@ -45,7 +45,7 @@ pub struct BlockOf<'a> {
 }
 
 #[derive(sqlx::FromRow)]
-pub(super) struct BlockRow {
+pub(in crate::server::store) struct BlockRow {
     id: Uuid,
     turn_id: Uuid,
     seq: i64,
@@ -60,7 +60,7 @@ pub(super) struct BlockRow {
 }
 
 impl BlockRow {
-    pub(super) fn into_block(self) -> Result<Block, StoreError> {
+    pub(in crate::server::store) fn into_block(self) -> Result<Block, StoreError> {
         const TABLE: &str = "turn_blocks";
         Ok(Block {
             id: self.id.into(),

@@ -1,6 +1,6 @@
 //! The tools that Turnleaf brings: the time, a calculator, a web page as text, search in one's own chats.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::result::{Part, outcome, said};
 use super::toolbox::{Caller, Described, Fate, Outcome, Running};
 use crate::domain::limits;
-use crate::server::outbound::fetch::Fetcher;
+use crate::server::outbound::fetch::{Crossing, Fetcher, host_of};
 
 mod calculator;
 mod page;
@@ -19,14 +19,55 @@ mod time;
 pub trait Library: Send + Sync {
     /// Chats of the caller that have the words, newest first: as JSON that a model reads. The chat that asks is left out.
     fn search<'a>(&'a self, caller: &'a Caller, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Value, String>>;
+
+    /// Whether a page may be fetched from this host for the caller, because somebody allowed the host.
+    fn may_fetch<'a>(&'a self, caller: &'a Caller, host: &'a str) -> BoxFuture<'a, bool>;
+}
+
+/// The hosts that a page's redirects may lead to.
+struct Granted<'a> {
+    library: &'a dyn Library,
+    caller: &'a Caller,
+}
+
+impl Crossing for Granted<'_> {
+    fn may_reach<'a>(&'a self, host: &'a str) -> BoxFuture<'a, bool> {
+        self.library.may_fetch(self.caller, host)
+    }
 }
 
 const TIME: &str = "current_time";
 const CALCULATOR: &str = "calculator";
-const PAGE: &str = "fetch_page";
+/// The tool that is asked about for each host.
+pub const PAGE: &str = "fetch_page";
 const SEARCH: &str = "search_chats";
 
-static FETCHER: LazyLock<Fetcher> = LazyLock::new(Fetcher::of_system);
+/// Whether a tool is asked about for each host that it reaches.
+pub fn asks_by_host(tool: &str) -> bool {
+    tool == PAGE
+}
+
+/// Whether a tool reads what its owner said in other chats.
+pub fn reads_chats(tool: &str) -> bool {
+    tool == SEARCH
+}
+
+/// Whether what a tool gives is Turnleaf's own or its owner's words, and nothing of a stranger.
+pub fn gives_trusted_text(tool: &str) -> bool {
+    matches!(tool, TIME | CALCULATOR | SEARCH)
+}
+
+/// The host that a call reaches, of a tool that is asked about for each host.
+///
+/// # Errors
+/// No host could be reached with these arguments; the reason is for the model.
+pub fn host(tool: &str, arguments: &Value) -> Result<Option<String>, String> {
+    if !asks_by_host(tool) {
+        return Ok(None);
+    }
+    let host = host_of(word(arguments, "url").unwrap_or_default());
+    host.map(Some).map_err(|refusal| refusal.to_string())
+}
 
 /// All of them, in an order that stays.
 pub fn described() -> Vec<Described> {
@@ -99,13 +140,20 @@ pub fn described() -> Vec<Described> {
 }
 
 /// Runs one; `None` when there is no such tool. The arguments fit the tool's schema.
-pub fn run(tool: &str, arguments: Value, caller: Caller, library: Arc<dyn Library>) -> Option<Running> {
+pub fn run(
+    tool: &str,
+    arguments: Value,
+    caller: Caller,
+    library: Arc<dyn Library>,
+    fetcher: &Fetcher,
+) -> Option<Running> {
     let outcome: BoxFuture<'static, Outcome> = match tool {
         TIME => Box::pin(std::future::ready(time::now(word(&arguments, "utc_offset")))),
         CALCULATOR => Box::pin(calculator::calculate(word(&arguments, "expression").unwrap_or_default().to_owned())),
         PAGE => {
             let url = word(&arguments, "url").unwrap_or_default().to_owned();
-            Box::pin(async move { page::fetch(&FETCHER, &url).await })
+            let fetcher = fetcher.clone();
+            Box::pin(async move { page::fetch(&fetcher, &url, &Granted { library: &*library, caller: &caller }).await })
         }
         SEARCH => Box::pin(async move {
             let most = limits::SEARCH_HITS as usize;

@@ -2,7 +2,7 @@
 
 use crate::domain::limits;
 use crate::server::convert::page::article;
-use crate::server::outbound::fetch::{Fetcher, Page};
+use crate::server::outbound::fetch::{Crossing, Fetcher, Page};
 use crate::server::tools::result::{Part, outcome, said, with_invalid};
 use crate::server::tools::toolbox::{Fate, Outcome};
 use charset::text_of;
@@ -10,8 +10,8 @@ use charset::text_of;
 mod charset;
 
 /// Gets a page and reads it.
-pub async fn fetch(fetcher: &Fetcher, url: &str) -> Outcome {
-    let page = match fetcher.get(url).await {
+pub async fn fetch(fetcher: &Fetcher, url: &str, crossing: &dyn Crossing) -> Outcome {
+    let page = match fetcher.get(url, crossing).await {
         Ok(page) => page,
         Err(refusal) => return said(Fate::Failed, &refusal.to_string()),
     };

@@ -16,6 +16,10 @@ impl Library for Shelf {
         let found = if query == "nothing" { Err("The search failed.".into()) } else { Ok(json!({"found": []})) };
         Box::pin(std::future::ready(found))
     }
+
+    fn may_fetch<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(false))
+    }
 }
 
 fn caller() -> Caller {
@@ -29,7 +33,7 @@ fn caller() -> Caller {
 }
 
 async fn given(tool: &str, arguments: Value) -> Outcome {
-    run(tool, arguments, caller(), Arc::new(Shelf(Mutex::default()))).unwrap().outcome.await
+    run(tool, arguments, caller(), Arc::new(Shelf(Mutex::default())), &Fetcher::of_system()).unwrap().outcome.await
 }
 
 #[test]
@@ -43,7 +47,7 @@ fn every_tool_has_a_name_for_all_providers_and_a_schema_that_holds() {
         assert_eq!(tool.is_harmless, tool.tool != PAGE, "what reaches outside asks");
         assert!(check_arguments(&tool.schema, &json!({"odd": 1})).is_err(), "{}", tool.tool);
     }
-    assert!(run("rm", json!({}), caller(), Arc::new(Shelf(Mutex::default()))).is_none());
+    assert!(run("rm", json!({}), caller(), Arc::new(Shelf(Mutex::default())), &Fetcher::of_system()).is_none());
     let time = &all[0].schema;
     assert_eq!(check_arguments(time, &json!({"utc_offset": "+05:30"})), Ok(()));
     assert!(check_arguments(time, &json!({"utc_offset": "Berlin"})).is_err());
@@ -93,7 +97,7 @@ async fn the_time_and_the_search_are_structured() {
     for arguments in
         [json!({"query": "leaf"}), json!({"query": "leaf", "limit": 3}), json!({"query": "leaf", "limit": 900})]
     {
-        let found = run(SEARCH, arguments, caller(), shelf.clone()).unwrap().outcome.await;
+        let found = run(SEARCH, arguments, caller(), shelf.clone(), &Fetcher::of_system()).unwrap().outcome.await;
         assert_eq!((found.fate, found.result), (Fate::Done, json!({"found": []})));
     }
     let limits: Vec<usize> = shelf.0.lock().unwrap().iter().map(|(_, limit)| *limit).collect();
