@@ -329,6 +329,34 @@ async fn a_call_runs_when_it_may_and_asks_when_its_tool_is_another_one() {
     assert!(refused(&toolbox.gate(&ToolCall { caller: stranger, ..call }, Some(&ask.hash)).await));
 }
 
+#[tokio::test]
+async fn trusted_tool_runs_unasked_as_long_as_it_is_the_one_first_seen() {
+    let api = with_tools([answer([text("a")])]).await;
+    offers(&api, "notes", &[tool("list", "Lists.")]).await;
+    let (_, chat) = api.call("POST", "/api/chats", Some(json!({ "tools": { "on": ["notes/list"] } }))).await;
+    let chat = chat["id"].as_str().unwrap().to_owned();
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    let turn: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
+    api.house.ended(turn).await;
+    let caller = Caller { owner: api.house.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
+    let origin = ToolOrigin::Server { server: "notes".into(), tool: "list".into() };
+    let call = ToolCall { caller, origin, arguments: json!({}) };
+    let toolbox = api.house.service.supervisor().toolbox().clone();
+    assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
+    offers(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
+    let Gate::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it is another one") };
+    assert!(ask.note.is_some_and(|note| note.contains("configuration file")));
+    assert!(api.page("/settings/tools").await.contains("not described as it was when it was first seen"));
+    offers(&api, "notes", &[tool("list", "Lists.")]).await;
+    assert_eq!(toolbox.gate(&call, None).await, Gate::Run, "as it was first seen");
+    offers(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
+    let allow = json!({ "server": "notes", "tool": "list", "policy": "allow" });
+    assert_eq!(put(&api, "/api/tool-policies", allow).await.0, StatusCode::OK);
+    assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
+    offers(&api, "notes", &[tool("list", "A third one.")]).await;
+    assert!(matches!(toolbox.gate(&call, None).await, Gate::Ask(_)));
+}
+
 /// A chat whose reply called a tool that its client runs.
 async fn handed_over(api: &Api) -> (String, Value) {
     let chat = api.chat().await;

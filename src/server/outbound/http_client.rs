@@ -14,7 +14,7 @@ use reqwest::header::{
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::domain::{Failure, FailureKind, limits};
-use crate::server::outbound::classify;
+use crate::server::outbound::{classify, clean};
 use crate::server::outbound::provider::{ERROR_BODY_BYTES, Refused, Reply};
 use crate::server::outbound::redact::Secrets;
 use crate::server::platform::base_url;
@@ -117,11 +117,9 @@ impl HttpClient {
             return Err(Refused { status: Some(status), headers: reply_headers, ..Refused::unanswered(failure) });
         }
         let target = target.clone();
-        let body = response.bytes_stream().map(move |piece| match piece {
-            Ok(bytes) => Ok(target.reply_secrets.redact_bytes(bytes)),
-            Err(error) => Err(broken(&error, &target)),
-        });
-        Ok(Reply { status, headers: reply_headers, body: body.boxed() })
+        let secrets = target.reply_secrets.clone();
+        let body = response.bytes_stream().map(move |piece| piece.map_err(|error| broken(&error, &target)));
+        Ok(Reply { status, headers: reply_headers, body: clean::body(body.boxed(), secrets) })
     }
 
     /// Gets a small JSON document, such as a list of models.
@@ -242,6 +240,7 @@ fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
 
 async fn refused(response: reqwest::Response, status: u16, headers: Vec<(String, String)>, target: &Target) -> Refused {
     let body = read(response, ERROR_BODY_BYTES).await;
+    let is_cut = body.len() >= ERROR_BODY_BYTES;
     let (failure, said) =
         classify::status(status, &headers, &body, &target.provider, &target.secrets, SystemClock.now());
     Refused {
@@ -249,7 +248,7 @@ async fn refused(response: reqwest::Response, status: u16, headers: Vec<(String,
         failure,
         status: Some(status),
         headers,
-        body: target.secrets.redact_bytes(body),
+        body: if is_cut { target.secrets.redact_beginning(body) } else { target.secrets.redact_bytes(body) },
         is_unsent: false,
     }
 }

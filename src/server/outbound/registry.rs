@@ -275,8 +275,12 @@ impl Registry {
     /// What a provider sent, as anybody may see it: some repeat the key that they refuse, also in the middle of a
     /// stream. Everything but the keys stays exact.
     pub fn without_keys(&self, bytes: Bytes) -> Bytes {
-        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner).clone();
-        Secrets::of_replies(keys).redact_bytes(bytes)
+        self.known_keys().redact_bytes(bytes)
+    }
+
+    /// The keys that are taken out of what is served and of what leaves as a file, of what was stored before too.
+    pub fn known_keys(&self) -> Secrets {
+        Secrets::of_replies(self.keys.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     fn entries(&self) -> Arc<Vec<Entry>> {

@@ -8,6 +8,7 @@ mod view;
 use url::Url;
 
 use super::once::Made;
+use super::toolbox::trust::{Trust, pin};
 use super::{Service, ServiceError};
 use crate::domain::approval::Policy;
 use crate::domain::tool::ToolOrigin;
@@ -16,7 +17,7 @@ use crate::server::outbound::fetch::host_named;
 use crate::server::platform::ids;
 use crate::server::store::tool_policies;
 use crate::server::store::tool_servers::{self, StoredToolServer, ToolServerSettings};
-use crate::server::store::{StoreError, tool_listings};
+use crate::server::store::{StoreError, tool_listings, trusted_tools};
 use crate::server::tools::built_in;
 use crate::server::tools::mcp::{ServerConfig, State, Transport};
 
@@ -59,16 +60,22 @@ impl Service {
             tool_policies::list(db, owner)
         )?;
         let tools = self.tools();
+        for server in tools.configured() {
+            // What is shown as trusted was seen.
+            pin(db, owner, server, &tools.tools_of(owner, &server.id, &listings)).await?;
+        }
+        let seen = trusted_tools::all(db, owner).await?;
         let status = |id: &str| tools.servers().status(&tools.key(owner, id));
         let configured = tools.configured().iter().map(|server| {
             let listed = tools.tools_of(owner, &server.id, &listings);
-            let views =
-                listed.iter().map(|tool| view::tool(Some(&server.id), tool, &policies, server.trusts(&tool.tool)));
+            let views = listed.iter().map(|tool| {
+                view::tool(Some(&server.id), tool, &policies, Trust::of(Some(server), tool, &seen))
+            });
             view::of_configured(server, status(&server.id), views.collect())
         });
         let stored = rows.iter().filter(|row| tools.configured_server(&row.slug).is_none()).map(|row| {
             let listed = tools.tools_of(owner, &row.slug, &listings);
-            let views = listed.iter().map(|tool| view::tool(Some(&row.slug), tool, &policies, false));
+            let views = listed.iter().map(|tool| view::tool(Some(&row.slug), tool, &policies, Trust::Absent));
             view::of_row(row, status(&row.slug), self.sealer().open_headers(row).err(), views.collect())
         });
         Ok(configured.chain(stored).collect())
@@ -82,7 +89,7 @@ impl Service {
     /// The tools that Turnleaf brings.
     pub async fn built_in_tools(&self, owner: UserId) -> Result<Vec<ToolView>, ServiceError> {
         let policies = tool_policies::list(self.db(), owner).await?;
-        Ok(built_in::described().iter().map(|tool| view::tool(None, tool, &policies, false)).collect())
+        Ok(built_in::described().iter().map(|tool| view::tool(None, tool, &policies, Trust::Absent)).collect())
     }
 
     /// Stores a new server and begins it. Its tools can be chosen as soon as it has named them.
@@ -264,8 +271,9 @@ impl Service {
         }
         tx.commit().await?;
         let policies = tool_policies::list(self.db(), owner).await?;
-        let is_trusted = self.tools().configured_server(server).is_some_and(|known| known.trusts(tool));
-        Ok(view::tool((!server.is_empty()).then_some(server), &known, &policies, is_trusted))
+        let seen = trusted_tools::all(self.db(), owner).await?;
+        let trust = Trust::of(self.tools().configured_server(server), &known, &seen);
+        Ok(view::tool((!server.is_empty()).then_some(server), &known, &policies, trust))
     }
 
     /// A stored row that its owner may change.

@@ -6,6 +6,7 @@ mod gate;
 mod keeping;
 mod library;
 pub mod selection;
+pub mod trust;
 
 use std::sync::Arc;
 

@@ -69,6 +69,7 @@ fn hosts(tool: &ToolView, allowed: &[String]) -> AnyView {
 fn row(server: &str, at: usize, tool: &ToolView) -> AnyView {
     let form = format!("policy-{server}-{at}");
     let hint = match tool.policy_set_by {
+        "configuration" if tool.has_changed => Some(words::changed_since_trusted()),
         _ if tool.has_changed => Some(words::changed()),
         "configuration" => Some(words::trusted()),
         _ if tool.hosts.is_some() => Some(words::by_host()),

@@ -2,6 +2,7 @@
 //! server says of its tool's effects decides nothing (security.md 2.6).
 
 use super::exposure::Exposure;
+use super::trust::Trust;
 use super::{NOT_AVAILABLE, Tools};
 use crate::domain::ChatId;
 use crate::domain::approval::Policy;
@@ -15,6 +16,7 @@ use crate::server::tools::toolbox::{Described, Gate, ToolCall};
 /// Why somebody is asked again.
 pub const CHANGED: &str = "Its description changed since this chat got it.";
 pub const CHANGED_SINCE_ALLOWED: &str = "Its description changed since you allowed it.";
+pub const CHANGED_SINCE_TRUSTED: &str = "Its description is not the one that the configuration file was taken to trust.";
 
 /// Why own chats are not read unasked.
 pub const UNTRUSTED: &str = "The chat holds text that you did not write, which may be what asks for this.";
@@ -29,7 +31,7 @@ pub(super) struct Grounds<'a> {
     pub tool: &'a Described,
     pub policies: &'a [StoredPolicy],
     /// Whoever runs this server said that the tool is safe.
-    pub is_trusted: bool,
+    pub trust: Trust,
     /// The tool is another one than the branch was given.
     pub has_changed: bool,
     /// The host that the call reaches, of a tool that is asked about for each host.
@@ -55,10 +57,10 @@ impl Tools {
         let is_guarded = server.is_empty() && (host.is_some() || built_in::reads_chats(&tool.tool));
         let exposure = if is_guarded { self.exposure(caller).await? } else { Exposure::default() };
         let policies = tool_policies::of(&self.0.db, caller.owner, caller.chat, server, &tool.tool).await?;
-        let is_trusted = self.configured_server(server).is_some_and(|configured| configured.trusts(&tool.tool));
+        let trust = self.trust(caller.owner, server, &tool).await?;
         let has_changed = schema_hash(&on_branch, &tool) != tool.schema_hash();
         let (host, exposure) = (host.as_deref(), &exposure);
-        Ok(weigh(call, granted, &Grounds { tool: &tool, policies: &policies, is_trusted, has_changed, host, exposure }))
+        Ok(weigh(call, granted, &Grounds { tool: &tool, policies: &policies, trust, has_changed, host, exposure }))
     }
 
     /// The tool as the branch of the call offers it.
@@ -102,7 +104,7 @@ fn is_forbidden(policies: &[StoredPolicy], host: Option<&str>) -> bool {
 /// What was said about a tool against a call of it: a no for ever, a yes for ever, a yes for this chat, a yes for this
 /// call, and then whether it may run unasked.
 pub(super) fn weigh(call: &ToolCall, granted: Option<&str>, grounds: &Grounds<'_>) -> Gate {
-    let Grounds { tool, policies, is_trusted, has_changed, host, exposure } = grounds;
+    let Grounds { tool, policies, trust, has_changed, host, exposure } = grounds;
     let (chat, hash) = (call.caller.chat, tool.schema_hash());
     if is_forbidden(policies, *host) {
         return Gate::Refuse("the owner of this server does not allow it".into());
@@ -118,12 +120,13 @@ pub(super) fn weigh(call: &ToolCall, granted: Option<&str>, grounds: &Grounds<'_
     let is_exposed = is_built_in && exposure.is_untrusted;
     let is_harmless = tool.is_harmless && is_built_in && !(is_exposed && built_in::reads_chats(&tool.tool));
     let of_call = || policies.iter().filter(|policy| policy.host.as_deref() == *host);
-    if of_call().all(|policy| policy.chat.is_some()) && (*is_trusted || is_harmless) {
+    if of_call().all(|policy| policy.chat.is_some()) && (*trust == Trust::Holds || is_harmless) {
         return Gate::Run;
     }
     let was_allowed = of_call().any(|policy| policy.policy == Policy::Allow && policy.chat.is_none_or(|of| of == chat));
     ask.note = match (was_allowed, has_changed, host) {
         (true, ..) => Some(CHANGED_SINCE_ALLOWED.to_owned()),
+        (false, ..) if *trust == Trust::Changed => Some(CHANGED_SINCE_TRUSTED.to_owned()),
         (false, true, _) => Some(CHANGED.to_owned()),
         (false, false, Some(host)) if is_exposed && !exposure.named_hosts.contains(*host) => Some(unnamed(host)),
         (false, false, None) if is_exposed && tool.is_harmless => Some(UNTRUSTED.to_owned()),

@@ -70,10 +70,11 @@ fn what_was_said_counts_in_its_order() {
     ];
     let call = call(json!({ "path": "/a" }));
     for (policies, is_trusted, expected) in table {
+        let trust = if is_trusted { Trust::Holds } else { Trust::Absent };
         let grounds = Grounds {
             tool: &tool("Deletes."),
             policies: &policies,
-            is_trusted,
+            trust,
             has_changed: false,
             host: None,
             exposure: &Exposure::default(),
@@ -89,7 +90,7 @@ fn a_yes_is_for_these_arguments_of_this_tool() {
         let grounds = Grounds {
             tool,
             policies: &[],
-            is_trusted: false,
+            trust: Trust::Absent,
             has_changed: false,
             host: None,
             exposure: &Exposure::default(),
@@ -117,7 +118,7 @@ fn a_tool_that_changed_says_so_when_it_asks() {
         let grounds = Grounds {
             tool: &tool("Deletes."),
             policies: &policies,
-            is_trusted: false,
+            trust: Trust::Absent,
             has_changed,
             host: None,
             exposure: &Exposure::default(),
@@ -133,7 +134,7 @@ fn what_a_server_claims_makes_nothing_harmless() {
     let grounds = Grounds {
         tool: &claimed,
         policies: &[],
-        is_trusted: false,
+        trust: Trust::Absent,
         has_changed: false,
         host: None,
         exposure: &Exposure::default(),
@@ -164,7 +165,7 @@ fn fetch(policies: &[StoredPolicy], exposure: &Exposure) -> Gate {
     let call = ToolCall { origin, ..call(json!({ "url": "https://A.test/x" })) };
     let host = call.host().unwrap();
     let host = host.as_deref();
-    weigh(&call, None, &Grounds { tool: &described, policies, is_trusted: false, has_changed: false, host, exposure })
+    weigh(&call, None, &Grounds { tool: &described, policies, trust: Trust::Absent, has_changed: false, host, exposure })
 }
 
 #[test]
@@ -243,7 +244,7 @@ fn own_chats_are_searched_unasked_until_the_chat_holds_text_of_strangers() {
     ] {
         let exposure = &Exposure { is_untrusted, ..Exposure::default() };
         let policies = &policies;
-        let grounds = Grounds { tool: &search, policies, is_trusted: false, has_changed: false, host: None, exposure };
+        let grounds = Grounds { tool: &search, policies, trust: Trust::Absent, has_changed: false, host: None, exposure };
         let gate = weigh(&call, None, &grounds);
         assert_eq!(word(&gate), expected, "{policies:?} {is_untrusted}");
         if let (Gate::Ask(ask), true) = (gate, is_untrusted) {
