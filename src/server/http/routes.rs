@@ -116,7 +116,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/instructions", post(preferences::instructions))
         .route("/settings", get(settings::first))
         .route("/settings/providers", get(settings::show))
-        .route("/forms/found", post(settings::dismiss_found))
+        .route("/forms/found", post(settings::found))
         .route("/forms/providers/add", post(settings::add))
         .route("/forms/providers/change", post(settings::change))
         .route("/forms/providers/key", post(settings::key))
