@@ -250,7 +250,9 @@ async fn a_refresh_asks_for_models_and_finds_local_servers() {
     // Whatever listens on the port is told of, and used only after a person said yes.
     let llama = Lock::new("ollama", "llama");
     assert_eq!(alone.default_lock().provider, "demo");
-    assert!(alone.find("ollama").is_none() && !alone.offers(&llama) && alone.models().iter().all(|model| model.is_demo));
+    assert!(
+        alone.find("ollama").is_none() && !alone.offers(&llama) && alone.models().iter().all(|model| model.is_demo)
+    );
     alone.accept([local.base_url()]);
     assert_eq!(alone.default_lock(), llama);
     assert!(alone.find("ollama").is_some() && alone.find("llamacpp").is_none());

@@ -14,9 +14,9 @@ use reqwest::header::{
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::domain::{Failure, FailureKind, limits};
-use crate::server::outbound::{classify, clean};
 use crate::server::outbound::provider::{ERROR_BODY_BYTES, Refused, Reply};
 use crate::server::outbound::redact::Secrets;
+use crate::server::outbound::{classify, clean};
 use crate::server::platform::base_url;
 use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::endpoint::Endpoint;

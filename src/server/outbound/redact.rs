@@ -65,9 +65,7 @@ impl Secrets {
                 Value::String(String::from_utf8_lossy(&self.clean(text.as_bytes(), true).0).into_owned())
             }
             Value::Array(items) => items.into_iter().map(|item| self.redact_value(item)).collect(),
-            Value::Object(fields) => {
-                fields.into_iter().map(|(name, value)| (name, self.redact_value(value))).collect()
-            }
+            Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, self.redact_value(value))).collect(),
             other => other,
         }
     }

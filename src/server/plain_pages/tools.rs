@@ -76,7 +76,7 @@ impl ToolsPage {
     /// What runs elsewhere and is asked about nowhere.
     fn provided(&self) -> Option<AnyView> {
         let row = |(tool, providers): &(String, Vec<String>)| {
-            view! { <li><strong>{words::own_tool(tool)}</strong>" "<span class="hint" dir="auto">{join(providers)}</span></li> }
+            view! { <li><strong>{words::own_tool(tool)}</strong>" "<span class="hint" dir="auto" data-own="">{join(providers)}</span></li> }
         };
         (!self.of_providers.is_empty()).then(|| {
             view! {

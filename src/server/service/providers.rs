@@ -203,8 +203,10 @@ impl Service {
         }
         let registry = self.supervisor().registry();
         if let Some(found) = registry.found_locally().into_iter().find(|found| found.id == id) {
-            let message =
-                format!("{} was found on this machine by itself. Add it, or say yes to it on the page of the providers.", found.name);
+            let message = format!(
+                "{} was found on this machine by itself. Add it, or say yes to it on the page of the providers.",
+                found.name
+            );
             return Err(ServiceError::conflict("provider_locked", message));
         }
         Err(ServiceError::NotFound)

@@ -68,9 +68,9 @@ impl Service {
         let status = |id: &str| tools.servers().status(&tools.key(owner, id));
         let configured = tools.configured().iter().map(|server| {
             let listed = tools.tools_of(owner, &server.id, &listings);
-            let views = listed.iter().map(|tool| {
-                view::tool(Some(&server.id), tool, &policies, Trust::of(Some(server), tool, &seen))
-            });
+            let views = listed
+                .iter()
+                .map(|tool| view::tool(Some(&server.id), tool, &policies, Trust::of(Some(server), tool, &seen)));
             view::of_configured(server, status(&server.id), views.collect())
         });
         let stored = rows.iter().filter(|row| tools.configured_server(&row.slug).is_none()).map(|row| {

@@ -51,7 +51,6 @@ fn hosts(tool: &ToolView, allowed: &[String]) -> AnyView {
         form: &form,
         kind: Kind::Code,
         is_required: true,
-        placeholder: Some("example.org"),
         ..TextField::default()
     };
     view! {

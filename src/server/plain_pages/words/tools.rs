@@ -43,7 +43,7 @@ words! {
     arguments: "What it takes", "参数";
     claims: "Its server says", "服务器声称";
     by_host: "It asks for each host. Hosts that you allowed are listed below; to allow every host at once is not possible.", "每个主机都会询问。已允许的主机列在下方；不能一次允许所有主机。";
-    allowed_hosts_what: "Pages of these hosts are fetched in every chat without a question. A page that leads to another host is not followed unless that one is allowed too.", "这些主机的页面在所有对话中无需询问即可获取。跳转到其他主机的页面不会被跟随，除非该主机也已允许。";
+    allowed_hosts_what: "Pages of these hosts, such as example.org, are fetched in every chat without a question. A page that leads to another host is not followed unless that one is allowed too.", "这些主机（如 example.org）的页面在所有对话中无需询问即可获取。跳转到其他主机的页面不会被跟随，除非该主机也已允许。";
     host: "Host", "主机";
     allow_host: "Allow host", "允许主机";
     asks_when_exposed: "It runs without asking until the chat holds text that you did not write: a page, a tool’s result, a web search, an image or a file. Then it asks, because such text may tell the model what to look for.", "对话中出现并非由你撰写的文字（网页、工具结果、网页搜索、图片或文件）之前，无需询问即可运行；之后会询问，因为这类文字可能指使模型查找内容。";

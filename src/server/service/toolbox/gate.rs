@@ -16,7 +16,8 @@ use crate::server::tools::toolbox::{Described, Gate, ToolCall};
 /// Why somebody is asked again.
 pub const CHANGED: &str = "Its description changed since this chat got it.";
 pub const CHANGED_SINCE_ALLOWED: &str = "Its description changed since you allowed it.";
-pub const CHANGED_SINCE_TRUSTED: &str = "Its description is not the one that the configuration file was taken to trust.";
+pub const CHANGED_SINCE_TRUSTED: &str =
+    "Its description is not the one that the configuration file was taken to trust.";
 
 /// Why own chats are not read unasked.
 pub const UNTRUSTED: &str = "The chat holds text that you did not write, which may be what asks for this.";

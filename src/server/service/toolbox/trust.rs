@@ -40,7 +40,12 @@ impl Tools {
 }
 
 /// Keeps how the trusted tools among these describe themselves, where they were never seen.
-pub(in crate::server::service) async fn pin(db: &Db, owner: UserId, server: &ToolServer, tools: &[Described]) -> Result<(), StoreError> {
+pub(in crate::server::service) async fn pin(
+    db: &Db,
+    owner: UserId,
+    server: &ToolServer,
+    tools: &[Described],
+) -> Result<(), StoreError> {
     let known = trusted_tools::all(db, owner).await?;
     let is_new = |tool: &&Described| {
         server.trusts(&tool.tool) && !known.iter().any(|seen| seen.server == server.id && seen.tool == tool.tool)

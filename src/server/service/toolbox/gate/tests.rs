@@ -165,7 +165,11 @@ fn fetch(policies: &[StoredPolicy], exposure: &Exposure) -> Gate {
     let call = ToolCall { origin, ..call(json!({ "url": "https://A.test/x" })) };
     let host = call.host().unwrap();
     let host = host.as_deref();
-    weigh(&call, None, &Grounds { tool: &described, policies, trust: Trust::Absent, has_changed: false, host, exposure })
+    weigh(
+        &call,
+        None,
+        &Grounds { tool: &described, policies, trust: Trust::Absent, has_changed: false, host, exposure },
+    )
 }
 
 #[test]
@@ -244,7 +248,8 @@ fn own_chats_are_searched_unasked_until_the_chat_holds_text_of_strangers() {
     ] {
         let exposure = &Exposure { is_untrusted, ..Exposure::default() };
         let policies = &policies;
-        let grounds = Grounds { tool: &search, policies, trust: Trust::Absent, has_changed: false, host: None, exposure };
+        let grounds =
+            Grounds { tool: &search, policies, trust: Trust::Absent, has_changed: false, host: None, exposure };
         let gate = weigh(&call, None, &grounds);
         assert_eq!(word(&gate), expected, "{policies:?} {is_untrusted}");
         if let (Gate::Ask(ask), true) = (gate, is_untrusted) {
