@@ -247,7 +247,15 @@ async fn a_refresh_asks_for_models_and_finds_local_servers() {
     ];
     let alone = Registry::new(Vec::new(), None, candidates.clone(), Demo::new(0.0));
     alone.refresh().await;
-    assert_eq!(alone.default_lock(), Lock::new("ollama", "llama"));
+    // Whatever listens on the port is told of, and used only after a person said yes.
+    let llama = Lock::new("ollama", "llama");
+    assert_eq!(alone.default_lock().provider, "demo");
+    assert!(
+        alone.find("ollama").is_none() && !alone.offers(&llama) && alone.models().iter().all(|model| model.is_demo)
+    );
+    alone.accept([local.base_url()]);
+    assert_eq!(alone.default_lock(), llama);
+    assert!(alone.find("ollama").is_some() && alone.find("llamacpp").is_none());
     let found = alone.found_locally();
     let of_found: Vec<_> = found.iter().map(|server| (server.id.as_str(), server.models.len())).collect();
     // One that has no models yet is found all the same: its owner is told how to get one.
@@ -256,6 +264,7 @@ async fn a_refresh_asks_for_models_and_finds_local_servers() {
 
     let mine = endpoint("mine", configured.base_url());
     let registry = Registry::new(vec![mine], None, candidates, Demo::new(0.0));
+    registry.accept([local.base_url()]);
     registry.refresh().await;
     assert_eq!(registry.default_lock(), Lock::new("mine", "b"));
     let names: Vec<String> = registry.models().into_iter().map(|model| model.lock.model).take(3).collect();

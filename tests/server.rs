@@ -110,6 +110,8 @@ mod taking_out;
 mod tool_approval;
 #[path = "server/tool_calls.rs"]
 mod tool_calls;
+#[path = "server/tool_exposure.rs"]
+mod tool_exposure;
 #[path = "server/tool_loop.rs"]
 mod tool_loop;
 #[path = "server/tool_restart.rs"]

@@ -16,6 +16,7 @@ pub mod blocks;
 pub mod body;
 pub mod builder;
 pub mod classify;
+pub mod clean;
 pub mod connect;
 pub mod demo;
 pub mod fetch;

@@ -45,6 +45,7 @@ pub mod storage;
 pub mod tool_listings;
 pub mod tool_policies;
 pub mod tool_servers;
+pub mod trusted_tools;
 pub mod turn_blocks;
 pub mod turn_events;
 pub mod turns;
@@ -88,11 +89,13 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("tool_servers", tool_servers::STATEMENTS),
         ("turn_blocks", turn_blocks::STATEMENTS),
         ("turn_events", turn_events::STATEMENTS),
+        ("trusted_tools", trusted_tools::STATEMENTS),
         ("turns", turns::STATEMENTS),
         ("turns/outline", turns::outline::STATEMENTS),
         ("turns/extent", turns::extent::STATEMENTS),
         ("turns/find", turns::find::STATEMENTS),
         ("turns/lineage", turns::lineage::STATEMENTS),
+        ("turns/provenance", turns::provenance::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),
         ("turns/span", turns::span::STATEMENTS),
         ("turns/tree", turns::tree::STATEMENTS),

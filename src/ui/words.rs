@@ -253,8 +253,8 @@ pub fn found_locally(name: &str, address: &str, has_models: bool) -> String {
         );
     }
     said!(
-        "{name} answers at {address}. Its models can be chosen below; no key is needed.",
-        "{name} 在 {address} 有响应。可以在下方选择它的模型，无需密钥。"
+        "{name} answers at {address}. To use it, say yes on the page of the providers.",
+        "{name} 在 {address} 有响应。如要使用，请在服务商页面同意。"
     )
 }
 

@@ -292,6 +292,60 @@ async fn a_key_that_a_provider_repeats_is_shown_nowhere() {
     assert!(log.contains("the key is out of the log") && !holds_key(log.as_bytes()));
 }
 
+#[tokio::test]
+async fn key_in_pieces_is_shown_nowhere_and_holds_no_word_back() {
+    let said = format!("You sent {KEY} to me");
+    // Cut up by the network, and by the events of the stream.
+    let cut_by_network = |api| {
+        let body = whole(api, &said);
+        let at = body.windows(KEY.len()).position(|window| window == KEY.as_bytes()).unwrap();
+        let pieces = [0, 1, KEY.len() / 2, KEY.len() - 1, KEY.len()].map(|end| at + end);
+        let mut from = 0;
+        let mut verbs: Vec<Verb> = Vec::new();
+        for to in pieces.into_iter().chain([body.len()]) {
+            verbs.push(Verb::Bytes(body[from..to].to_vec()));
+            from = to;
+        }
+        answer(200, &[], verbs.into_iter().chain([Verb::Fin]))
+    };
+    for heard in hear_each(cut_by_network).await {
+        let api = heard.api;
+        assert_eq!(heard.outcome(), ("complete", "You sent [removed] to me".to_owned()), "{api:?}");
+        for text in [heard.turn.to_string().into_bytes(), heard.events.clone().into_bytes(), heard.stored().await] {
+            assert!(!holds_key(&text), "{api:?}: {}", String::from_utf8_lossy(&text));
+        }
+    }
+    let (first, last) = KEY.split_at(9);
+    let cut_by_events = |api| {
+        let rest = [event(api, &words(api, last.as_bytes())), end(api)].concat();
+        body_of([begun(api, first), rest].concat())
+    };
+    for heard in hear_each(cut_by_events).await {
+        assert_eq!(heard.outcome(), ("complete", "[removed]".to_owned()), "{:?}", heard.api);
+        assert!(!holds_key(heard.events.as_bytes()), "{:?}", heard.api);
+    }
+}
+
+#[tokio::test]
+async fn key_that_was_stored_before_leaves_in_no_export() {
+    let heard = hear_all([(Api::OpenaiChat, body_of(whole(Api::OpenaiChat, "planted here")))]).await.remove(0);
+    let planted = format!(
+        "UPDATE turn_blocks SET content = REPLACE(content, 'planted', '{KEY}'); \
+         UPDATE turns SET content_text = REPLACE(content_text, 'planted', '{KEY}'); \
+         UPDATE generations SET raw_response = NULL, raw_sha256 = NULL, raw_bytes = NULL; \
+         INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, CAST('data: {KEY}' AS BLOB) FROM generations"
+    );
+    heard.client.house.sql(planted.leak()).await;
+    assert!(holds_key(&heard.stored().await), "it is stored");
+    for form in ["json", "markdown", "html"] {
+        let text = heard.get(&format!("/api/chats/{}/export?format={form}", heard.chat)).await;
+        let shown = String::from_utf8_lossy(&text);
+        assert!(!holds_key(&text) && shown.contains("[removed]"), "{form}: {shown}");
+        let raw = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("data: {KEY}"));
+        assert!(!shown.contains(&raw), "{form}: {shown}");
+    }
+}
+
 fn holds_key(text: &[u8]) -> bool {
     let escaped = KEY.replace('/', "\\/");
     [KEY, &escaped].iter().any(|key| text.windows(key.len()).any(|window| window == key.as_bytes()))

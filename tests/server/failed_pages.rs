@@ -8,7 +8,7 @@ use turnleaf::server::outbound::scripted::{Answer, Scripted};
 use turnleaf::server::pages::Pages;
 use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::service::chats::NewChat;
-use turnleaf::server::store::tool_policies;
+use turnleaf::server::store::tool_policies::{self, StoredPolicy};
 
 use crate::house::{House, answer, text};
 use crate::http_api::Api;
@@ -238,7 +238,9 @@ async fn what_was_allowed_in_a_chat_is_listed_there_and_taken_back() {
     let mut tx = house.db.begin().await.unwrap();
     for chat in [&chat, &other] {
         let id = Some(chat.parse().unwrap());
-        tool_policies::put(&mut tx, house.owner, id, "files", "write", Policy::Allow, None, now).await.unwrap();
+        let (server, tool) = ("files".to_owned(), "write".to_owned());
+        let said = StoredPolicy { chat: id, server, tool, host: None, policy: Policy::Allow, schema_hash: None };
+        tool_policies::put(&mut tx, house.owner, &said, now).await.unwrap();
     }
     tx.commit().await.unwrap();
     let tools = format!("/c/{chat}/tools");

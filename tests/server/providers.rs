@@ -228,8 +228,25 @@ async fn a_server_that_was_found_is_told_of_until_somebody_wants_to_hear_no_more
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(api.form("/forms/found", &[("address", &address)]).await, (StatusCode::SEE_OTHER, "/".to_owned()));
     assert_eq!(service.found_locally(owner).await.unwrap(), []);
-    // It is as useful as before.
+    assert!(!api.models("/api/models").await.contains(&"ollama/big".to_owned()), "nobody said yes");
+    let place = Wanted { provider: Some("ollama".into()), model: Some("big".into()), ..Wanted::default() };
+    let refused = service.start_turn(owner, StartTurn { place, ..message("Hello") }).await;
+    assert!(refused.is_err(), "{refused:?}");
+    assert!(api.page("/settings/providers").await.contains("Found on this machine: use it?"));
+
+    let say = async |how| api.form("/forms/found", &[("address", &address), ("how", how)]).await;
+    assert_eq!(say("use").await, (StatusCode::SEE_OTHER, "/settings/providers?done=saved".to_owned()));
     assert!(api.models("/api/models").await.contains(&"ollama/big".to_owned()));
+    let registry = service.supervisor().registry();
+    assert_eq!(registry.default_lock().provider, "ollama");
+    // What was said is stored.
+    registry.accept([]);
+    service.load_providers(owner).await.unwrap();
+    assert_eq!(registry.default_lock().provider, "ollama");
+    assert_eq!(say("stop").await.0, StatusCode::SEE_OTHER);
+    assert_eq!(registry.default_lock().provider, "demo");
+    let (status, _) = api.form("/forms/found", &[("address", "http://elsewhere.example/v1"), ("how", "use")]).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
 /// A server that lists a model and is overloaded whenever it is asked for a reply.
@@ -339,6 +356,9 @@ async fn what_cannot_be_is_refused_with_its_field() {
         ("base_url", json!("ftp://a.example")),
         ("base_url", json!("file:///etc/passwd")),
         ("base_url", json!("http://example.com@127.0.0.1/")),
+        ("base_url", json!("http://169.254.169.254/latest")),
+        ("base_url", json!("http://[::ffff:a9fe:a9fe]/")),
+        ("base_url", json!("http://[fd00:ec2::254]/")),
         ("base_url", json!("https://a.example/v1?key=1")),
         ("base_url", json!("https://a.example/v1#x")),
         ("base_url", json!("https://a.example/a/../b")),
@@ -369,7 +389,7 @@ async fn what_cannot_be_is_refused_with_its_field() {
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{field} {value}: {problem}");
         assert_eq!((&problem["code"], &problem["field"]), (&json!("invalid"), &json!(field)), "{value}: {problem}");
     }
-    for address in ["http://127.0.0.1:1/v1", "http://localhost:1", "http://10.0.0.1", "http://[::ffff:a9fe:a9fe]/"] {
+    for address in ["http://127.0.0.1:1/v1", "http://localhost:1", "http://10.0.0.1", "http://[::ffff:a00:1]/"] {
         let (status, problem) = api.call("POST", "/api/providers", Some(with("base_url", json!(address)))).await;
         let refused = (status, &problem["field"]);
         assert_eq!(refused, (StatusCode::UNPROCESSABLE_ENTITY, &json!("local_network")), "{address}");

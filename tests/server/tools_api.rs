@@ -21,7 +21,8 @@ use turnleaf::server::service::Service;
 use turnleaf::server::service::providers::Sealer;
 use turnleaf::server::service::toolbox::Tools;
 use turnleaf::server::store::tool_listings::{self, ListedTool};
-use turnleaf::server::store::{tool_policies, tool_servers};
+use turnleaf::server::store::tool_policies::{self, StoredPolicy};
+use turnleaf::server::store::tool_servers;
 use turnleaf::server::tools::toolbox::{Caller, Gate, ToolCall};
 
 use crate::house::{House, answer, delta, finish, text};
@@ -303,8 +304,15 @@ async fn a_call_runs_when_it_may_and_asks_when_its_tool_is_another_one() {
     assert_eq!(toolbox.gate(&call, Some(&ask.hash)).await, Gate::Run);
     let (db, owner, now) = (&api.house.db, api.house.owner, SystemClock.now());
     let mut tx = db.begin().await.unwrap();
-    let (chat, hash) = (Some(call.caller.chat), Some(ask.schema_hash.as_str()));
-    tool_policies::put(&mut tx, owner, chat, "files", "read", Policy::Allow, hash, now).await.unwrap();
+    let said = StoredPolicy {
+        chat: Some(call.caller.chat),
+        server: "files".into(),
+        tool: "read".into(),
+        host: None,
+        policy: Policy::Allow,
+        schema_hash: Some(ask.schema_hash.clone()),
+    };
+    tool_policies::put(&mut tx, owner, &said, now).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
     // Its words changed between the answer and the call (badinputs.md S-TL-09).
@@ -320,6 +328,34 @@ async fn a_call_runs_when_it_may_and_asks_when_its_tool_is_another_one() {
     assert!(refused(&toolbox.gate(&call, Some(&ask.hash)).await));
     let stranger = Caller { owner: ids::mint(), ..call.caller };
     assert!(refused(&toolbox.gate(&ToolCall { caller: stranger, ..call }, Some(&ask.hash)).await));
+}
+
+#[tokio::test]
+async fn trusted_tool_runs_unasked_as_long_as_it_is_the_one_first_seen() {
+    let api = with_tools([answer([text("a")])]).await;
+    offers(&api, "notes", &[tool("list", "Lists.")]).await;
+    let (_, chat) = api.call("POST", "/api/chats", Some(json!({ "tools": { "on": ["notes/list"] } }))).await;
+    let chat = chat["id"].as_str().unwrap().to_owned();
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    let turn: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
+    api.house.ended(turn).await;
+    let caller = Caller { owner: api.house.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
+    let origin = ToolOrigin::Server { server: "notes".into(), tool: "list".into() };
+    let call = ToolCall { caller, origin, arguments: json!({}) };
+    let toolbox = api.house.service.supervisor().toolbox().clone();
+    assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
+    offers(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
+    let Gate::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it is another one") };
+    assert!(ask.note.is_some_and(|note| note.contains("configuration file")));
+    assert!(api.page("/settings/tools").await.contains("not described as it was when it was first seen"));
+    offers(&api, "notes", &[tool("list", "Lists.")]).await;
+    assert_eq!(toolbox.gate(&call, None).await, Gate::Run, "as it was first seen");
+    offers(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
+    let allow = json!({ "server": "notes", "tool": "list", "policy": "allow" });
+    assert_eq!(put(&api, "/api/tool-policies", allow).await.0, StatusCode::OK);
+    assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
+    offers(&api, "notes", &[tool("list", "A third one.")]).await;
+    assert!(matches!(toolbox.gate(&call, None).await, Gate::Ask(_)));
 }
 
 /// A chat whose reply called a tool that its client runs.

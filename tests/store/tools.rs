@@ -6,6 +6,7 @@ use turnleaf::domain::approval::Policy;
 use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
 use turnleaf::domain::*;
 use turnleaf::server::store::tool_listings::ListedTool;
+use turnleaf::server::store::tool_policies::StoredPolicy;
 use turnleaf::server::store::tool_servers::{StoredToolServer, ToolServerSettings};
 use turnleaf::server::store::{
     Db, StoreError, blobs, branches, chat_tools, chats, exchanges, tool_listings, tool_policies, tool_servers,
@@ -134,7 +135,10 @@ async fn an_answer_takes_the_place_of_the_one_before() {
             (Some(two), "read", Policy::Allow, None),
             (None, "write", Policy::Ask, None),
         ] {
-            tool_policies::put(&mut tx, owner, chat, "files", tool, policy, hash, now()).await.unwrap();
+            let schema_hash = hash.map(str::to_owned);
+            let (server, tool) = ("files".to_owned(), tool.to_owned());
+            let said = StoredPolicy { chat, server, tool, host: None, policy, schema_hash };
+            tool_policies::put(&mut tx, owner, &said, now()).await.unwrap();
         }
         tx.commit().await.unwrap();
         let said = |chat| async move {
@@ -150,12 +154,12 @@ async fn an_answer_takes_the_place_of_the_one_before() {
         assert_eq!(tool_policies::list(db, other).await.unwrap(), []);
 
         let mut tx = db.begin().await.unwrap();
-        tool_policies::delete_in_chats(&mut tx, other, "files", "read").await.unwrap();
+        tool_policies::delete_grants(&mut tx, other, "files", "read").await.unwrap();
         tool_policies::delete_of_server(&mut tx, other, "files").await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(tool_policies::list(db, owner).await.unwrap().len(), 4);
         let mut tx = db.begin().await.unwrap();
-        tool_policies::delete_in_chats(&mut tx, owner, "files", "read").await.unwrap();
+        tool_policies::delete_grants(&mut tx, owner, "files", "read").await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(said(one).await, of_one[..1]);
         let mut tx = db.begin().await.unwrap();

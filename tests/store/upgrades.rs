@@ -10,7 +10,7 @@ use turnleaf::domain::branch::Frozen;
 use turnleaf::domain::{Role, TurnStatus, UserId};
 use turnleaf::server::store::fsck::{self, While};
 use turnleaf::server::store::search::catch_up;
-use turnleaf::server::store::{Db, branches, chats, generations, turns};
+use turnleaf::server::store::{Db, branches, chats, generations, tool_policies, turns};
 use uuid::Uuid;
 
 use crate::databases::{Fresh, empty_sqlite, noon};
@@ -149,6 +149,13 @@ fn rows(dir: &str, version: i64) -> String {
     }
     if version >= 13 {
         all += &format!("INSERT INTO chat_tools (chat_id, choice) VALUES ({chat}, '{{}}'); ");
+        for (n, tool) in [(33, "fetch_page"), (34, "search_chats")] {
+            all += &format!(
+                "INSERT INTO tool_policies (id, owner_id, chat_id, server, tool, policy, schema_hash, created_at) \
+                 VALUES ({}, {user}, NULL, '', '{tool}', 'allow', 'h', {AT}); ",
+                id(n)
+            );
+        }
     }
     if version >= 14 {
         all += &format!(
@@ -227,6 +234,16 @@ async fn come_up(dir: &str) {
         assert_eq!(backups(fresh.dir.path()).len(), copies, "{of}");
         assert_eq!(columns(&fresh.db).await, newest_columns, "{of}");
         assert_whole(&fresh.db, &of).await;
+        // A yes to every host is dropped when grants get hosts; other answers stay.
+        let allowed = tool_policies::list(&fresh.db, Uuid::from_u128(1).into()).await.unwrap();
+        let allowed: Vec<(&str, &Option<String>)> =
+            allowed.iter().map(|said| (said.tool.as_str(), &said.host)).collect();
+        let expected: &[_] = match version {
+            ..13 => &[],
+            13..24 => &[("search_chats", &None)],
+            24.. => &[("fetch_page", &None), ("search_chats", &None)],
+        };
+        assert_eq!(allowed, expected, "{of}");
         fresh.close().await;
     }
 }

@@ -207,7 +207,7 @@ impl Toolbox for Lab {
                 if matches!(known.does, Does::Gone) {
                     return None;
                 }
-                Some((known.asks, described.ask(SERVER, &call.arguments)))
+                Some((known.asks, described.ask(SERVER, &call.arguments, None)))
             });
             let Some((asks, mut ask)) = asked else { return Gate::Refuse("it is not in the lab any more".into()) };
             if !asks || granted == Some(ask.hash.as_str()) {

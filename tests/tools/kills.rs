@@ -302,3 +302,46 @@ fn killed_at_every_other_event_nothing_is_lost_and_nothing_runs_twice() {
     let server = Server::start(dir.path());
     assert_eq!(server.json("GET", &format!("/api/chats/{chat}"), None).0, 200);
 }
+
+/// How a tool of the server stands, once it is as it should be.
+fn tool_once(server: &Server, name: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    let since = Instant::now();
+    loop {
+        let (_, all) = server.json("GET", "/api/tools", None);
+        let tool = all["tools"].as_array().into_iter().flatten().find(|tool| tool["name"] == name).cloned();
+        match tool {
+            Some(tool) if is_so(&tool) => return tool,
+            other => assert!(since.elapsed() < HANGS, "{other:?}"),
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn trusted_tool_that_its_server_changes_asks_until_a_person_allows_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let configure = |mode: &str| {
+        let server = format!("[[tool_servers]]\nid = \"lab\"\ncommand = [{:?}, {mode:?}]\n", misbehaving());
+        let trusted = "trusted_tools = [\"environment\", \"echo\"]\n";
+        std::fs::write(dir.path().join("config.toml"), server + trusted).unwrap();
+    };
+    configure("good");
+    let mut server = Server::start(dir.path());
+    let is_allowed = |tool: &Value| tool["policy"] == "allow" && tool["policy_set_by"] == "configuration";
+    tool_once(&server, "lab/environment", is_allowed);
+    // What was shown as trusted was seen.
+    server.kill();
+
+    configure("changed");
+    server = Server::start(dir.path());
+    let changed = tool_once(&server, "lab/environment", |tool| tool["has_changed"] == true);
+    assert_eq!((&changed["policy"], &changed["policy_set_by"]), (&json!("ask"), &json!("configuration")));
+    tool_once(&server, "lab/echo", is_allowed);
+    let allow = json!({ "server": "lab", "tool": "environment", "policy": "allow" });
+    let (status, tool) = server.json("PUT", "/api/tool-policies", Some(&allow));
+    assert_eq!((status, &tool["policy"], &tool["has_changed"]), (200, &json!("allow"), &json!(false)), "{tool}");
+    server.kill();
+    server = Server::start(dir.path());
+    tool_once(&server, "lab/environment", |tool| tool["policy_set_by"] == "you" && tool["policy"] == "allow");
+    server.kill();
+}

@@ -178,12 +178,21 @@ async fn answers_come_in_one_piece_and_as_events_and_the_key_goes_with_every_req
 async fn the_local_network_is_reached_only_where_that_is_allowed() {
     let web = Web::start().await;
     let port = web.address.port();
-    for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433", "169.254.169.254"] {
+    let public_only = "is not on the open internet";
+    for (host, local_network, why) in [
+        ("127.0.0.1", false, public_only),
+        ("localhost", false, public_only),
+        ("[::ffff:127.0.0.1]", false, public_only),
+        ("2130706433", false, public_only),
+        ("169.254.169.254", false, "cloud metadata"),
+        ("169.254.169.254", true, "cloud metadata"),
+        ("[::ffff:a9fe:a9fe]", true, "cloud metadata"),
+    ] {
         let servers = servers(patience());
         let url = format!("http://{host}:{port}/mcp").parse().unwrap();
-        servers.put(key("bad"), config(Transport::Http { url, headers: Vec::new(), local_network: false }));
+        servers.put(key("bad"), config(Transport::Http { url, headers: Vec::new(), local_network }));
         let status = until(&servers, |status| status.problem.is_some()).await;
-        assert!(status.problem.as_ref().unwrap().contains("is not on the open internet"), "{host}: {status:?}");
+        assert!(status.problem.as_ref().unwrap().contains(why), "{host}: {status:?}");
         assert_eq!(call(&servers, "echo", json!({})).await.fate, Fate::Unavailable);
         servers.shut_down().await;
     }

@@ -87,7 +87,8 @@ pub async fn ask_again(State(app): State<App>, viewer: Viewer, fields: Fields) -
     let id: Option<ChatId> = fields.text("chat_id").and_then(|id| id.parse().ok());
     let id = id.ok_or_else(Problem::not_found)?;
     let (server, tool) = (fields.text("server").unwrap_or_default(), fields.text("tool").unwrap_or_default());
-    app.service().ask_again(viewer.0, id, &server, &tool).await?;
+    let host = fields.text("host");
+    app.service().ask_again(viewer.0, id, (&server, &tool, host.as_deref())).await?;
     Ok(see_other(&format!("/c/{id}/tools?done=asks")))
 }
 
@@ -109,7 +110,7 @@ async fn answer(
     let of_provider = branch.as_ref().map(|(branch, _)| service.tools_of_provider(&branch.lock)).unwrap_or_default();
     let policies = service.tool_policies(viewer).await?;
     let is_allowed = |said: &StoredPolicy| said.chat == Some(id) && said.policy == Policy::Allow;
-    let allowed = policies.into_iter().filter(is_allowed).map(|said| (said.server, said.tool)).collect();
+    let allowed = policies.into_iter().filter(is_allowed).collect();
     let page = ChatToolsPage {
         allowed,
         chat: Some(id),

@@ -71,10 +71,20 @@ pub async fn show(
     Ok(asked.answer(&app, StatusCode::OK, page.draw()))
 }
 
-/// `POST /forms/found`: the new chat's page tells no more of a server on this machine.
-pub async fn dismiss_found(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    app.service().dismiss_found(viewer.0, &fields.text("address").unwrap_or_default()).await?;
-    Ok(see_other("/"))
+/// `POST /forms/found`: a server on this machine may be used (`how=use`), may not be used any more (`how=stop`), or the new
+/// chat's page tells no more of it.
+pub async fn found(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let address = fields.text("address").unwrap_or_default();
+    match fields.text("how").as_deref() {
+        Some(how @ ("use" | "stop")) => {
+            app.service().use_found(viewer.0, &address, how == "use").await?;
+            Ok(see_other("/settings/providers?done=saved"))
+        }
+        _ => {
+            app.service().dismiss_found(viewer.0, &address).await?;
+            Ok(see_other("/"))
+        }
+    }
 }
 
 /// `POST /forms/providers/add`: stores, then asks.

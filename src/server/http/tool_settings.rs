@@ -79,10 +79,22 @@ pub async fn policies(State(app): State<App>, viewer: Viewer, fields: Fields) ->
             "never" => Policy::Never,
             _ => return Err(Problem::invalid(Invalid::new("policy", "is `ask`, `allow` or `never`"))),
         };
-        app.service().set_tool_policy(viewer.0, &server, tool, policy).await?;
+        app.service().set_tool_policy(viewer.0, &server, tool, None, policy).await?;
     }
     let place = if server.is_empty() { String::new() } else { format!("#server-{server}") };
     Ok(see_other(&format!("/settings/tools?done=saved{place}")))
+}
+
+/// `POST /forms/tools/hosts`: allows a host for a tool that is asked about for each, or takes that back.
+pub async fn hosts(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let tool = fields.text("tool").unwrap_or_default();
+    let host = fields.text("host").unwrap_or_default();
+    let policy = if fields.text("how").as_deref() == Some("ask") { Policy::Ask } else { Policy::Allow };
+    match app.service().set_tool_policy(viewer.0, "", &tool, Some(&host), policy).await {
+        Ok(_) => Ok(see_other("/settings/tools?done=saved#own-title")),
+        Err(ServiceError::Invalid(invalid)) => refused(&app, viewer.0, asked, &invalid).await,
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// `POST /forms/tools/add`: stores, then waits a little for its tools.
@@ -160,6 +172,7 @@ async fn page(app: &App, viewer: UserId) -> Result<ToolsPage, Problem> {
     Ok(ToolsPage {
         built_in: service.built_in_tools(viewer).await?,
         servers: service.tool_servers(viewer).await?,
+        of_providers: service.tools_of_providers(),
         default: service.default_tools(viewer).await?,
         now: app.now(),
         said: None,

@@ -94,6 +94,9 @@ pub struct PolicyBody {
     /// The server's id; empty for what Turnleaf runs itself.
     server: String,
     tool: String,
+    /// The host it holds for, of a tool that is asked about for each host; absent for the tool as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
     policy: Policy,
     /// The chat it holds in; absent for all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,8 +108,8 @@ pub struct PolicyBody {
 
 impl From<StoredPolicy> for PolicyBody {
     fn from(stored: StoredPolicy) -> Self {
-        let StoredPolicy { chat, server, tool, policy, schema_hash } = stored;
-        Self { server, tool, policy, chat_id: chat, schema_hash }
+        let StoredPolicy { chat, server, tool, host, policy, schema_hash } = stored;
+        Self { server, tool, host, policy, chat_id: chat, schema_hash }
     }
 }
 
@@ -117,6 +120,9 @@ pub struct SetPolicyBody {
     #[serde(default)]
     server: String,
     tool: String,
+    /// The host that the answer is about, such as `example.org`, of a tool that is asked about for each host (those with
+    /// `hosts`). `allow` of such a tool needs it.
+    host: Option<String>,
     policy: Policy,
 }
 
@@ -231,7 +237,8 @@ pub async fn set_policy(
     viewer: Viewer,
     Json(body): Json<SetPolicyBody>,
 ) -> Result<Json<ToolView>, Problem> {
-    Ok(Json(app.service().set_tool_policy(viewer.0, &body.server, &body.tool, body.policy).await?))
+    let SetPolicyBody { server, tool, host, policy } = body;
+    Ok(Json(app.service().set_tool_policy(viewer.0, &server, &tool, host.as_deref(), policy).await?))
 }
 
 /// `GET /api/chats/{id}/tools`.

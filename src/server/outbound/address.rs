@@ -33,6 +33,58 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 3] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
+/// Where clouds answer with the credentials of a machine, whoever asks: the link-local range (AWS, Azure, Google Cloud and
+/// most others, the credentials of ECS tasks and EKS pods among them), and the addresses outside of it of Azure's wire
+/// server, Alibaba Cloud and Oracle Cloud.
+const METADATA_V4: [(Ipv4Addr, u32); 4] = [
+    (Ipv4Addr::new(169, 254, 0, 0), 16),
+    (Ipv4Addr::new(168, 63, 129, 16), 32),
+    (Ipv4Addr::new(100, 100, 100, 200), 32),
+    (Ipv4Addr::new(192, 0, 0, 192), 32),
+];
+
+/// The same of IPv6: the link-local range, and what AWS and Google Cloud have in the range of unique local addresses.
+const METADATA_V6: [(Ipv6Addr, u32); 3] = [
+    (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10),
+    (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32),
+    (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0), 32),
+];
+
+/// Whether an address is of a cloud's metadata service or link-local: it is never connected to, also where the local
+/// network is allowed. An IPv6 address counts by every IPv4 address that it can hold.
+pub fn is_metadata(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_metadata_v4(address),
+        IpAddr::V6(address) => {
+            let mut held = embedded(address).into_iter().chain(tunnelled(address));
+            METADATA_V6.iter().any(|block| is_in_v6(address, block)) || held.any(is_metadata_v4)
+        }
+    }
+}
+
+fn is_metadata_v4(address: Ipv4Addr) -> bool {
+    METADATA_V4.iter().any(|block| is_in_v4(address, block))
+}
+
+/// The IPv4 addresses that a tunnel or a translator of a network's own would take an IPv6 address for: ISATAP, Teredo (the
+/// client's, with its bits turned over), and NAT64 with the prefixes for local use, of each length that RFC 6052 has.
+fn tunnelled(address: Ipv6Addr) -> Vec<Ipv4Addr> {
+    let bits = address.to_bits();
+    let last = Ipv4Addr::from_bits(bits as u32);
+    match address.segments() {
+        [_, _, _, _, 0 | 0x200, 0x5efe, ..] => vec![last],
+        [0x2001, 0, ..] => vec![Ipv4Addr::from_bits(!(bits as u32))],
+        [0x64, 0xff9b, 1, ..] => {
+            let octets = address.octets();
+            let [.., a, b, _, c, d] = octets.first_chunk::<11>().copied().unwrap_or_default();
+            let [.., e, _, f, g, h] = octets.first_chunk::<12>().copied().unwrap_or_default();
+            let [.., i, j, k, l] = octets.first_chunk::<13>().copied().unwrap_or_default();
+            vec![last, Ipv4Addr::new(a, b, c, d), Ipv4Addr::new(e, f, g, h), Ipv4Addr::new(i, j, k, l)]
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Whether an address is one of the open internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
@@ -45,18 +97,22 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let is_in = |(block, bits): &(Ipv4Addr, u32)| {
-        (address.to_bits() ^ block.to_bits()).checked_shr(32 - bits).unwrap_or(0) == 0
-    };
-    !NOT_PUBLIC_V4.iter().any(is_in)
+    !NOT_PUBLIC_V4.iter().any(|block| is_in_v4(address, block))
+}
+
+fn is_in_v4(address: Ipv4Addr, (block, bits): &(Ipv4Addr, u32)) -> bool {
+    (address.to_bits() ^ block.to_bits()).checked_shr(32 - bits).unwrap_or(0) == 0
+}
+
+fn is_in_v6(address: Ipv6Addr, (block, bits): &(Ipv6Addr, u32)) -> bool {
+    (address.to_bits() ^ block.to_bits()) >> (128 - bits) == 0
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let is_in = |(block, bits): &(Ipv6Addr, u32)| (address.to_bits() ^ block.to_bits()) >> (128 - bits) == 0;
     let is_global_unicast = address.segments()[0] & 0xe000 == 0x2000;
     // The last half of an ISATAP address holds an IPv4 address of the network it came from.
     let is_isatap = matches!(address.segments()[4..6], [0 | 0x200, 0x5efe]);
-    is_global_unicast && !is_isatap && !NOT_PUBLIC_V6.iter().any(is_in)
+    is_global_unicast && !is_isatap && !NOT_PUBLIC_V6.iter().any(|block| is_in_v6(address, block))
 }
 
 /// The IPv4 address that an IPv6 address leads to: mapped (`::ffff:…`), compatible (`::…`), translated (`64:ff9b::…`) or
@@ -138,6 +194,60 @@ mod tests {
             ("2a00:1450::200:5efe:7f00:1", false),
         ] {
             assert_eq!(is_public(text.parse().unwrap()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn metadata_and_link_local_addresses_are_known_in_every_form() {
+        for (text, expected) in [
+            ("169.254.169.254", true),
+            ("169.254.170.2", true),
+            ("169.254.170.23", true),
+            ("169.254.0.1", true),
+            ("169.254.255.255", true),
+            ("168.63.129.16", true),
+            ("100.100.100.200", true),
+            ("192.0.0.192", true),
+            ("fd00:ec2::254", true),
+            ("fd00:ec2::23", true),
+            ("fd20:ce::254", true),
+            ("fe80::1", true),
+            ("febf::1", true),
+            ("::ffff:169.254.169.254", true),
+            ("::ffff:a9fe:aa02", true),
+            ("::ffff:0:169.254.169.254", true),
+            ("::169.254.169.254", true),
+            ("64:ff9b::169.254.169.254", true),
+            ("64:ff9b::a83f:8110", true),
+            ("64:ff9b:1::169.254.169.254", true),
+            ("64:ff9b:1:a9fe:a9:fe00::", true),
+            ("64:ff9b:1:a9:fe:a9fe::", true),
+            ("64:ff9b:1:0:a9:fea9:fe00:0", true),
+            ("2002:a9fe:a9fe::1", true),
+            ("2002:6464:64c8::", true),
+            ("2a00:1450::5efe:a9fe:a9fe", true),
+            ("fe90::200:5efe:10.0.0.1", true),
+            ("2001:0:4136:e378:8000:63bf:5601:5601", true),
+            ("127.0.0.1", false),
+            ("10.0.0.1", false),
+            ("192.168.1.1", false),
+            ("169.253.255.255", false),
+            ("169.255.0.0", false),
+            ("168.63.129.17", false),
+            ("100.100.100.201", false),
+            ("100.64.0.1", false),
+            ("8.8.8.8", false),
+            ("::1", false),
+            ("::ffff:192.168.1.1", false),
+            ("64:ff9b::10.0.0.1", false),
+            ("fd00:ec3::254", false),
+            ("fd12:3456::1", false),
+            ("fec0::1", false),
+            ("2606:4700:4700::1111", false),
+        ] {
+            let address: IpAddr = text.parse().unwrap();
+            assert_eq!(is_metadata(address), expected, "{text}");
+            assert!(!(expected && is_public(address)), "{text}");
         }
     }
 }

@@ -78,8 +78,9 @@ pub fn is_paused(stop_reason: &str) -> bool {
 }
 
 fn failure(kind: FailureKind, said: &Said, provider: &str, secrets: &Secrets) -> Failure {
-    let words: String = said.message.chars().take(SAID_CHARS).collect();
-    Failure::new(kind, provider).with_detail(secrets.redact(words.trim()))
+    // Half a key is found by nobody.
+    let words: String = secrets.redact(said.message.trim()).chars().take(SAID_CHARS).collect();
+    Failure::new(kind, provider).with_detail(words)
 }
 
 /// What an answer without a document says: its first words, never a whole page.

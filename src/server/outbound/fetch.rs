@@ -1,6 +1,6 @@
 //! A page of the open internet, for a model that named its address: nothing about the address is believed (badinputs.md
 //! S-SS-01..11). One parser reads it, every name is resolved here and checked before it is connected to, redirects are
-//! followed by hand and each is an address like the first. No cookie, no key and no proxy is ever used for it.
+//! followed by hand, each is an address like the first, and another host is held to the grants of the chat. No cookie, no key and no proxy is ever used for it.
 
 use std::error::Error;
 use std::io;
@@ -15,7 +15,7 @@ use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, H
 use reqwest::{Response, Url};
 
 use super::address::is_public;
-use super::http_client::guard::NotPublic;
+use super::http_client::guard::Blocked;
 use super::http_client::{self, unreached};
 use crate::domain::limits;
 use crate::server::platform::base_url::literal_host;
@@ -51,6 +51,37 @@ pub enum Refusal {
     Blocked(String),
     #[error("The page could not be fetched: {0}.")]
     Failed(String),
+    #[error(
+        "other_host: The page leads to {url}, which is on another host ({host}) that the user has not allowed. It was not \
+         followed. If it is needed, fetch that address in a call of its own, so that the user can be asked."
+    )]
+    OtherHost { url: String, host: String },
+}
+
+/// Decides about hosts that a page leads to and that are not the one it was asked of.
+pub trait Crossing: Send + Sync {
+    fn may_reach<'a>(&'a self, host: &'a str) -> BoxFuture<'a, bool>;
+}
+
+/// The host of an address, in the form that grants name it.
+///
+/// # Errors
+/// The address cannot be fetched, as far as it can be read.
+pub fn host_of(address: &str) -> Result<String, Refusal> {
+    checked(address).map(|url| host(&url))
+}
+
+/// A host as a person writes it, in the form that grants name it; `None` where it is more than a host, or none of the
+/// open internet.
+pub fn host_named(text: &str) -> Option<String> {
+    let is_plain = !text.is_empty() && !text.contains(['/', '?', '#', '@', ':', '\\']) && text.contains('.');
+    host_of(&format!("https://{text}/")).ok().filter(|_| is_plain)
+}
+
+/// A name with a dot behind it is the same host.
+fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
 /// Resolves names.
@@ -89,18 +120,20 @@ impl Fetcher {
         Self { names, client: Arc::default() }
     }
 
-    /// Gets a page.
+    /// Gets a page. It is followed to another host only where `crossing` lets it.
     ///
     /// # Errors
     /// Why not, for the model that asked.
-    pub async fn get(&self, address: &str) -> Result<Page, Refusal> {
+    pub async fn get(&self, address: &str, crossing: &dyn Crossing) -> Result<Page, Refusal> {
         let seconds = limits::FETCH_TIME.as_secs();
         let took_too_long = || Refusal::Failed(format!("it took longer than {seconds} seconds"));
-        tokio::time::timeout(limits::FETCH_TIME, self.follow(address)).await.unwrap_or_else(|_| Err(took_too_long()))
+        let following = tokio::time::timeout(limits::FETCH_TIME, self.follow(address, crossing));
+        following.await.unwrap_or_else(|_| Err(took_too_long()))
     }
 
-    async fn follow(&self, address: &str) -> Result<Page, Refusal> {
+    async fn follow(&self, address: &str, crossing: &dyn Crossing) -> Result<Page, Refusal> {
         let mut url = checked(address)?;
+        let allowed = host(&url);
         for _ in 0..=limits::FETCH_HOPS {
             let response = self.send(&url).await?;
             if !response.status().is_redirection() {
@@ -110,6 +143,10 @@ impl Fetcher {
             let to = to.ok_or_else(|| Refusal::Failed("it leads elsewhere and does not say where to".into()))?;
             let next = url.join(to).map_err(|_| Refusal::Failed("it leads to what is no address".into()))?;
             url = checked(next.as_str())?;
+            let host = host(&url);
+            if host != allowed && !crossing.may_reach(&host).await {
+                return Err(Refusal::OtherHost { url: url.into(), host });
+            }
         }
         Err(Refusal::Failed(format!("it leads elsewhere more than {} times", limits::FETCH_HOPS)))
     }
@@ -170,7 +207,8 @@ fn refusal(error: &reqwest::Error) -> Refusal {
     let links = std::iter::successors(Some(error as &(dyn Error + 'static)), |link| (*link).source());
     for link in links {
         let held = link.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        if let Some(NotPublic(ip)) = link.downcast_ref().or_else(|| held.and_then(|held| held.downcast_ref())) {
+        let blocked = link.downcast_ref().or_else(|| held.and_then(|held| held.downcast_ref()));
+        if let Some(Blocked::NotPublic(ip) | Blocked::Metadata(ip)) = blocked {
             return Refusal::Blocked(format!("{ip} is not on the open internet"));
         }
     }
@@ -237,7 +275,7 @@ impl Resolve for Public {
             let found = names.addresses(name.as_str()).await?;
             match found.iter().find(|address| !is_public(address.ip())) {
                 // One that is both is not to be trusted with either.
-                Some(address) => Err(Box::new(NotPublic(address.ip())) as Box<dyn Error + Send + Sync>),
+                Some(address) => Err(Box::new(Blocked::NotPublic(address.ip())) as Box<dyn Error + Send + Sync>),
                 None => Ok(Box::new(found.into_iter().map(move |address| names.route(address))) as Addrs),
             }
         })

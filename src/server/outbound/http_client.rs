@@ -14,9 +14,9 @@ use reqwest::header::{
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::domain::{Failure, FailureKind, limits};
-use crate::server::outbound::classify;
 use crate::server::outbound::provider::{ERROR_BODY_BYTES, Refused, Reply};
 use crate::server::outbound::redact::Secrets;
+use crate::server::outbound::{classify, clean};
 use crate::server::platform::base_url;
 use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::endpoint::Endpoint;
@@ -91,7 +91,7 @@ pub struct HttpClient(Arc<Clients>);
 
 #[derive(Debug, Default)]
 struct Clients {
-    /// Through the system's proxies.
+    /// Through the system's proxies, and to no metadata service.
     outside: OnceLock<Result<reqwest::Client, String>>,
     /// Without any: a proxy would look for a server on this machine on its own.
     loopback: OnceLock<Result<reqwest::Client, String>>,
@@ -117,11 +117,9 @@ impl HttpClient {
             return Err(Refused { status: Some(status), headers: reply_headers, ..Refused::unanswered(failure) });
         }
         let target = target.clone();
-        let body = response.bytes_stream().map(move |piece| match piece {
-            Ok(bytes) => Ok(target.reply_secrets.redact_bytes(bytes)),
-            Err(error) => Err(broken(&error, &target)),
-        });
-        Ok(Reply { status, headers: reply_headers, body: body.boxed() })
+        let secrets = target.reply_secrets.clone();
+        let body = response.bytes_stream().map(move |piece| piece.map_err(|error| broken(&error, &target)));
+        Ok(Reply { status, headers: reply_headers, body: clean::body(body.boxed(), secrets) })
     }
 
     /// Gets a small JSON document, such as a list of models.
@@ -139,7 +137,7 @@ impl HttpClient {
     }
 
     /// The client for an address that another protocol is spoken with: it follows no redirect, and reaches nothing but
-    /// the open internet unless `local_network` says so. Whoever uses it bounds what it reads; `meant` is what is there.
+    /// the open internet unless `local_network` says so, and no metadata service in any case. Whoever uses it bounds what it reads; `meant` is what is there.
     ///
     /// # Errors
     /// The address is not public though it has to be, or the machine's certificates cannot be read, in a sentence.
@@ -162,15 +160,15 @@ impl HttpClient {
         local_network: bool,
         meant: Meant,
     ) -> Result<&Result<reqwest::Client, String>, String> {
+        guard::check_literal(url, local_network).map_err(|error| error.advice(meant))?;
+        let guarded = || builder().dns_resolver(Arc::new(guard::GuardedResolver::of_process(local_network)));
         if !local_network {
-            guard::check_literal(url).map_err(|error| error.advice(meant))?;
-            let resolver = || Arc::new(guard::PublicResolver::of_process());
-            return Ok(self.0.public.get_or_init(|| build(|| builder().dns_resolver(resolver()))));
+            return Ok(self.0.public.get_or_init(|| build(guarded)));
         }
         Ok(if is_loopback(url) {
             self.0.loopback.get_or_init(|| build(|| builder().no_proxy()))
         } else {
-            self.0.outside.get_or_init(|| build(builder))
+            self.0.outside.get_or_init(|| build(guarded))
         })
     }
 }
@@ -242,6 +240,7 @@ fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
 
 async fn refused(response: reqwest::Response, status: u16, headers: Vec<(String, String)>, target: &Target) -> Refused {
     let body = read(response, ERROR_BODY_BYTES).await;
+    let is_cut = body.len() >= ERROR_BODY_BYTES;
     let (failure, said) =
         classify::status(status, &headers, &body, &target.provider, &target.secrets, SystemClock.now());
     Refused {
@@ -249,7 +248,7 @@ async fn refused(response: reqwest::Response, status: u16, headers: Vec<(String,
         failure,
         status: Some(status),
         headers,
-        body: target.secrets.redact_bytes(body),
+        body: if is_cut { target.secrets.redact_beginning(body) } else { target.secrets.redact_bytes(body) },
         is_unsent: false,
     }
 }

@@ -74,8 +74,9 @@ impl Judge {
 
     /// A failure of this kind with a detail for people who help.
     pub fn failure(&self, kind: FailureKind, detail: &str) -> Failure {
-        let short: String = detail.chars().take(SAID_CHARS).collect();
-        Failure::new(kind, &self.provider).with_detail(self.secrets.redact(short.trim()))
+        // Half a key is found by nobody.
+        let short: String = self.secrets.redact(detail.trim()).chars().take(SAID_CHARS).collect();
+        Failure::new(kind, &self.provider).with_detail(short)
     }
 
     /// The failure that an error document inside a successful response reports.

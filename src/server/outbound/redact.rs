@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
 
 const REMOVED: &str = "[removed]";
 /// Shorter words are not searched for: they would hit ordinary text.
@@ -30,10 +31,7 @@ impl Secrets {
 
     /// The text without known secrets and without words that look like keys.
     pub fn redact(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for secret in self.0.iter() {
-            text = text.replace(secret.expose_secret(), REMOVED);
-        }
+        let text = String::from_utf8_lossy(&self.clean(text.as_bytes(), true).0).into_owned();
         let is_of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*');
         let mut clean = String::with_capacity(text.len());
         let mut rest = text.as_str();
@@ -51,24 +49,85 @@ impl Secrets {
 
     /// The bytes without known secrets. All else stays exact.
     pub fn redact_bytes(&self, bytes: bytes::Bytes) -> bytes::Bytes {
-        self.0.iter().fold(bytes, |bytes, secret| without(bytes, secret.expose_secret().as_bytes()))
+        let (clean, _) = self.clean(&bytes, true);
+        if clean.len() == bytes.len() && clean == bytes { bytes } else { clean.into() }
     }
-}
 
-fn without(bytes: bytes::Bytes, secret: &[u8]) -> bytes::Bytes {
-    let find = |rest: &[u8]| rest.windows(secret.len()).position(|window| window == secret);
-    let mut clean = Vec::new();
-    let mut rest = &bytes[..];
-    while let Some(at) = find(rest) {
-        clean.extend_from_slice(&rest[..at]);
-        clean.extend_from_slice(REMOVED.as_bytes());
-        rest = &rest[at + secret.len()..];
+    /// The beginning of bytes that were cut off, without known secrets and without what a cut may have left of one.
+    pub fn redact_beginning(&self, bytes: bytes::Bytes) -> bytes::Bytes {
+        self.clean(&bytes, false).0.into()
     }
-    if rest.len() == bytes.len() {
-        return bytes;
+
+    /// The value without known secrets in its texts, however deep.
+    pub fn redact_value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) if self.is_in(text.as_bytes()) => {
+                Value::String(String::from_utf8_lossy(&self.clean(text.as_bytes(), true).0).into_owned())
+            }
+            Value::Array(items) => items.into_iter().map(|item| self.redact_value(item)).collect(),
+            Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, self.redact_value(value))).collect(),
+            other => other,
+        }
     }
-    clean.extend_from_slice(rest);
-    clean.into()
+
+    /// Whether one of them stands in a text of this value.
+    pub fn is_in_value(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.is_in(text.as_bytes()),
+            Value::Array(items) => items.iter().any(|item| self.is_in_value(item)),
+            Value::Object(fields) => fields.values().any(|value| self.is_in_value(value)),
+            _ => false,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether one of them stands in these bytes.
+    pub fn is_in(&self, bytes: &[u8]) -> bool {
+        (0..bytes.len()).any(|at| self.longest_at(&bytes[at..]).is_some())
+    }
+
+    /// Whether bytes hold nothing of a secret, nor may end with the beginning of one.
+    pub(super) fn is_decided(&self, bytes: &[u8]) -> bool {
+        (0..bytes.len()).all(|at| self.longest_at(&bytes[at..]).is_none() && !self.may_begin(&bytes[at..]))
+    }
+
+    /// The bytes without known secrets, and how many of them were read: all at the end, and else those before what may be
+    /// the beginning of a secret. From the left, and the longest of several that begin at the same place.
+    pub(super) fn clean(&self, bytes: &[u8], is_end: bool) -> (Vec<u8>, usize) {
+        let (mut clean, mut at) = (Vec::with_capacity(bytes.len()), 0);
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            if !is_end && self.may_begin(rest) {
+                break;
+            }
+            match self.longest_at(rest) {
+                Some(length) => {
+                    clean.extend_from_slice(REMOVED.as_bytes());
+                    at += length;
+                }
+                None => {
+                    clean.push(bytes[at]);
+                    at += 1;
+                }
+            }
+        }
+        (clean, at)
+    }
+
+    /// How long the longest secret is that these bytes begin with.
+    fn longest_at(&self, bytes: &[u8]) -> Option<usize> {
+        let secrets = self.0.iter().map(|secret| secret.expose_secret().as_bytes());
+        secrets.filter(|secret| bytes.starts_with(secret)).map(<[u8]>::len).max()
+    }
+
+    /// Whether these bytes, all of them, are the beginning of a secret that is longer.
+    fn may_begin(&self, bytes: &[u8]) -> bool {
+        let mut secrets = self.0.iter().map(|secret| secret.expose_secret().as_bytes());
+        secrets.any(|secret| secret.len() > bytes.len() && secret.starts_with(bytes))
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which providers there are, which models they offer, and which of them a new chat gets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use bytes::Bytes;
@@ -43,6 +43,9 @@ pub struct Registry {
     keys: RwLock<Vec<SecretString>>,
     /// Ids and addresses of the endpoints of the settings that rest.
     resting: Mutex<HashMap<String, String>>,
+    /// Addresses of found servers that a person said yes to. Any program of this machine can listen on such a port, so
+    /// the others are told of and not used.
+    accepted: RwLock<HashSet<String>>,
 }
 
 impl Registry {
@@ -65,7 +68,8 @@ impl Registry {
         let keys = RwLock::new(keys.cloned().collect());
         let (entries, default) = (RwLock::new(Arc::new(entries)), RwLock::new(default));
         let (candidates, prices) = (RwLock::new(candidates), RwLock::default());
-        Self { entries, default, candidates, client, prices, keys, resting: Mutex::default() }
+        let (resting, accepted) = (Mutex::default(), RwLock::default());
+        Self { entries, default, candidates, client, prices, keys, resting, accepted }
     }
 
     /// The same with what the configuration says of prices.
@@ -135,6 +139,7 @@ impl Registry {
             prices: RwLock::default(),
             keys: RwLock::default(),
             resting: Mutex::default(),
+            accepted: RwLock::default(),
         }
     }
 
@@ -195,6 +200,22 @@ impl Registry {
         }
     }
 
+    /// Says at which addresses found servers may be used, in the place of what was said before.
+    pub fn accept(&self, addresses: impl IntoIterator<Item = String>) {
+        *self.accepted.write().unwrap_or_else(PoisonError::into_inner) = addresses.into_iter().collect();
+    }
+
+    /// Whether a provider may be used: one that was found by itself only after a person said yes.
+    fn is_in_use(&self, entry: &Entry) -> bool {
+        let accepted = self.accepted.read().unwrap_or_else(PoisonError::into_inner);
+        entry.origin != Origin::FoundLocally || entry.provider.base_url().is_some_and(|url| accepted.contains(url))
+    }
+
+    /// The provider with this id, if it may be used.
+    fn entry_of<'e>(&self, entries: &'e [Entry], provider: &str) -> Option<&'e Entry> {
+        entries.iter().find(|entry| entry.provider.id() == provider && self.is_in_use(entry))
+    }
+
     /// Sets what new chats get when nothing is chosen.
     pub fn set_default(&self, lock: Option<Lock>) {
         *self.default.write().unwrap_or_else(PoisonError::into_inner) = lock;
@@ -206,7 +227,8 @@ impl Registry {
             let endpoint = entry.endpoint.clone()?;
             let models = entry.models.iter().map(|listed| listed.id.clone()).collect();
             let default_model = entry.default_model.clone();
-            Some(Known { endpoint, origin: entry.origin, models, default_model, check: entry.check.clone() })
+            let (check, is_in_use) = (entry.check.clone(), self.is_in_use(entry));
+            Some(Known { endpoint, origin: entry.origin, models, default_model, check, is_in_use })
         };
         self.entries().iter().filter_map(known).collect()
     }
@@ -224,7 +246,7 @@ impl Registry {
     fn all_models(&self, is_wanted: impl Fn(&Entry, &str) -> bool) -> Vec<Model> {
         let default = self.default_lock();
         let mut models = Vec::new();
-        for entry in self.entries().iter() {
+        for entry in self.entries().iter().filter(|entry| self.is_in_use(entry)) {
             for Listed { id, name, capabilities } in entry.models.iter().filter(|model| is_wanted(entry, &model.id)) {
                 let lock = Lock::new(entry.provider.id(), id.as_str());
                 models.push(Model {
@@ -247,7 +269,7 @@ impl Registry {
 
     /// The provider with this id.
     pub fn find(&self, provider: &str) -> Option<Arc<dyn Provider>> {
-        self.entries().iter().find(|entry| entry.provider.id() == provider).map(|entry| Arc::clone(&entry.provider))
+        self.entry_of(&self.entries(), provider).map(|entry| Arc::clone(&entry.provider))
     }
 
     /// How long this provider is waited for, where that is not as usual.
@@ -261,13 +283,13 @@ impl Registry {
     /// listed its models without this one. Who lists none, or was not reached, has said nothing.
     pub fn offers(&self, lock: &Lock) -> bool {
         let entries = self.entries();
-        entries.iter().find(|entry| entry.provider.id() == lock.provider).is_some_and(|entry| entry.offers(&lock.model))
+        self.entry_of(&entries, &lock.provider).is_some_and(|entry| entry.offers(&lock.model))
     }
 
     /// What a model takes: as its provider's list says, else as its name tells. Of an unknown provider, the usual.
     pub fn capabilities(&self, lock: &Lock) -> Capabilities {
         let entries = self.entries();
-        let Some(entry) = entries.iter().find(|entry| entry.provider.id() == lock.provider) else {
+        let Some(entry) = self.entry_of(&entries, &lock.provider) else {
             return Capabilities::default();
         };
         let listed = entry.models.iter().find(|listed| listed.id == lock.model);
@@ -276,15 +298,18 @@ impl Registry {
 
     /// The model a provider answers with when only the provider is named.
     pub fn default_model(&self, provider: &str) -> Option<String> {
-        self.entries().iter().find(|entry| entry.provider.id() == provider)?.default_model.clone()
+        self.entry_of(&self.entries(), provider)?.default_model.clone()
     }
 
     /// What a new chat gets when nothing is chosen: the default that was set as long as its provider is there, else
-    /// the first configured provider's, else a local server that was found, else the demo.
+    /// the first configured provider's, else that of a found local server that a person said yes to, else the demo.
     pub fn default_lock(&self) -> Lock {
         let entries = self.entries();
         let chosen = self.chosen_default();
-        let of_entry = |entry: &Entry| Some(Lock::new(entry.provider.id(), entry.first_choice()?.as_str()));
+        let of_entry = |entry: &Entry| {
+            let model = entry.first_choice().filter(|_| self.is_in_use(entry))?;
+            Some(Lock::new(entry.provider.id(), model.as_str()))
+        };
         let first = || entries.iter().find_map(of_entry);
         chosen.or_else(first).unwrap_or_else(|| Lock::new(demo::ID, demo::MODELS[0].name))
     }
@@ -292,7 +317,7 @@ impl Registry {
     /// The default that somebody set, as long as its provider is there.
     pub fn chosen_default(&self) -> Option<Lock> {
         let chosen = self.default.read().unwrap_or_else(PoisonError::into_inner).clone();
-        chosen.filter(|lock| self.entries().iter().any(|entry| entry.provider.id() == lock.provider))
+        chosen.filter(|lock| self.entry_of(&self.entries(), &lock.provider).is_some())
     }
 
     /// The local servers that answered, as `refresh` last saw them.
@@ -303,6 +328,7 @@ impl Registry {
             name: entry.provider.name().to_owned(),
             address: entry.provider.base_url().unwrap_or_default().to_owned(),
             models: entry.models.iter().map(|listed| listed.id.clone()).collect(),
+            is_in_use: self.is_in_use(entry),
         };
         self.entries().iter().filter(is_found).map(server).collect()
     }
@@ -319,8 +345,12 @@ impl Registry {
     /// What a provider sent, as anybody may see it: some repeat the key that they refuse, also in the middle of a
     /// stream. Everything but the keys stays exact.
     pub fn without_keys(&self, bytes: Bytes) -> Bytes {
-        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner).clone();
-        Secrets::of_replies(keys).redact_bytes(bytes)
+        self.known_keys().redact_bytes(bytes)
+    }
+
+    /// The keys that are taken out of what is served and of what leaves as a file, of what was stored before too.
+    pub fn known_keys(&self) -> Secrets {
+        Secrets::of_replies(self.keys.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     fn entries(&self) -> Arc<Vec<Entry>> {

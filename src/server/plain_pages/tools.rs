@@ -17,6 +17,7 @@ use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use crate::server::service::tool_servers::{ToolServerView, ToolView};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::join;
 
 pub use form::{Form, Values};
 
@@ -24,6 +25,8 @@ pub use form::{Form, Values};
 pub struct ToolsPage {
     pub built_in: Vec<ToolView>,
     pub servers: Vec<ToolServerView>,
+    /// What providers run themselves: the tool, and the providers that have it.
+    pub of_providers: Vec<(String, Vec<String>)>,
     /// What new chats get.
     pub default: ToolChoice,
     pub now: DateTime<Utc>,
@@ -47,6 +50,7 @@ impl ToolsPage {
                 </section>
             }
         });
+        let provided = self.provided();
         let adding = self.adding.draw_new();
         let defaults = self.defaults();
         Page {
@@ -56,6 +60,7 @@ impl ToolsPage {
             body: view! {
                 <p class="lead">{words::lead()}</p>
                 {own}
+                {provided}
                 {defaults}
                 {empty}
                 {cards}
@@ -66,6 +71,22 @@ impl ToolsPage {
                 </section>
             },
         }
+    }
+
+    /// What runs elsewhere and is asked about nowhere.
+    fn provided(&self) -> Option<AnyView> {
+        let row = |(tool, providers): &(String, Vec<String>)| {
+            view! { <li><strong>{words::own_tool(tool)}</strong>" "<span class="hint" dir="auto" data-own="">{join(providers)}</span></li> }
+        };
+        (!self.of_providers.is_empty()).then(|| {
+            view! {
+                <section class="panel" aria-labelledby="provided-title">
+                    <h2 id="provided-title">{words::provider_tools()}</h2>
+                    <p class="hint">{words::provider_tools_what()}</p>
+                    <ul class="listed-tools">{self.of_providers.iter().map(row).collect_view()}</ul>
+                </section>
+            }
+        })
     }
 
     fn card(&self, server: &ToolServerView) -> AnyView {

@@ -11,6 +11,7 @@ use crate::domain::export::Parts;
 use crate::domain::{Branch, BranchId, ChatId, Exchange, ExchangeId, ImportedFrom, Role, Turn, TurnId, UserId, limits};
 use crate::interchange::archive::{ArchivedBlob, ArchivedBranch, Bytes as Kept, Head, Writer};
 use crate::interchange::markdown::{self, ChatHeading, Options, Shown};
+use crate::server::outbound::redact::Secrets;
 use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, chat_tools, exchanges, turns};
 
 mod documents;
@@ -68,7 +69,29 @@ fn unwritable(error: std::io::Error) -> ServiceError {
     })
 }
 
+/// Bytes without keys that were stored before they were taken out on arrival.
+fn clean(keys: &Secrets, kept: Kept) -> Kept {
+    if keys.is_empty() { kept } else { Kept(keys.redact_bytes(kept.0.into()).into()) }
+}
+
+/// A turn without keys in its texts. One that holds none, as nearly all, stays letter for letter.
+fn clean_turn(keys: &Secrets, turn: Turn) -> Turn {
+    if keys.is_empty() {
+        return turn;
+    }
+    match serde_json::to_value(&turn) {
+        Ok(value) if keys.is_in_value(&value) => serde_json::from_value(keys.redact_value(value)).unwrap_or(turn),
+        _ => turn,
+    }
+}
+
 impl Service {
+    /// What leaves as a page of its own, without keys.
+    pub fn without_keys(&self, page: String) -> String {
+        let clean = self.supervisor().registry().without_keys(page.into_bytes().into());
+        String::from_utf8_lossy(&clean).into_owned()
+    }
+
     /// Writes an archive into a channel, as fast as it is read. Ends without an error when nobody reads any more.
     ///
     /// # Errors
@@ -172,9 +195,12 @@ impl Service {
                 }
             }
         }
+        let keys = self.supervisor().registry().known_keys();
         for (turn, _) in written.iter().filter(|(_, role)| *role == Role::Assistant) {
             for mut generation in archive::generations(self.db(), owner, *turn).await? {
-                generation.raw = archive::raw(self.db(), owner, generation.id).await?;
+                let raw = archive::raw(self.db(), owner, generation.id).await?;
+                generation.raw = raw.map(|raw| clean(&keys, raw));
+                generation.request = clean(&keys, generation.request);
                 out.writer.generation(generation).map_err(unwritable)?;
                 if !out.flush().await {
                     return Ok(false);
@@ -223,7 +249,9 @@ impl Service {
         let page = turns::of_chat(self.db(), owner, id, *behind, TURNS_AT_ONCE).await?;
         let Some(last) = page.last() else { return Ok(None) };
         *behind = last.ord;
-        let page: Vec<Turn> = page.into_iter().filter(|turn| over.contains(&turn.id)).collect();
+        let keys = self.supervisor().registry().known_keys();
+        let page: Vec<Turn> =
+            page.into_iter().filter(|turn| over.contains(&turn.id)).map(|turn| clean_turn(&keys, turn)).collect();
         let ids: Vec<TurnId> = page.iter().map(|turn| turn.id).collect();
         let exchanges = exchanges::of_turns(self.db(), owner, &ids).await?;
         Ok(Some((page, exchanges)))
@@ -245,7 +273,9 @@ impl Service {
         leaf: Option<TurnId>,
         parts: Parts,
     ) -> Result<Vec<u8>, ServiceError> {
-        let path = self.path(owner, id, leaf, ALL_TURNS).await?;
+        let mut path = self.path(owner, id, leaf, ALL_TURNS).await?;
+        let keys = self.supervisor().registry().known_keys();
+        path.turns = path.turns.into_iter().map(|turn| clean_turn(&keys, turn)).collect();
         let shown: Vec<Shown<'_>> = path
             .turns
             .iter()

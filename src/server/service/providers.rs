@@ -53,6 +53,7 @@ impl Service {
                 Ok(_) => self.publish(&row)?,
             }
         }
+        self.load_accepted(owner).await?;
         let default = settings::find(self.db(), owner, DEFAULT_MODEL).await?;
         self.supervisor().registry().set_default(default.and_then(|lock| serde_json::from_value(lock).ok()));
         Ok(())
@@ -210,8 +211,10 @@ impl Service {
         }
         let registry = self.supervisor().registry();
         if let Some(found) = registry.found_locally().into_iter().find(|found| found.id == id) {
-            let message =
-                format!("{} was found on this machine by itself. Add it to change how it is used.", found.name);
+            let message = format!(
+                "{} was found on this machine by itself. Add it, or say yes to it on the page of the providers.",
+                found.name
+            );
             return Err(ServiceError::conflict("provider_locked", message));
         }
         Err(ServiceError::NotFound)

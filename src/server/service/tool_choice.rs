@@ -1,6 +1,8 @@
 //! Which tools a chat offers: the choice, what new chats get, and what a branch is given of it. A branch keeps its tools
 //! with its first turn, because what goes before the conversation in a request must stay as it is (providers.md 3.7).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::json;
 
 use super::toolbox::Selection;
@@ -127,6 +129,19 @@ impl Service {
     pub fn tools_of_provider(&self, lock: &Lock) -> Vec<OfferedTool> {
         let provider = self.supervisor().registry().find(&lock.provider);
         provider.map(|provider| provider.own_tools(&lock.model)).unwrap_or_default()
+    }
+
+    /// What providers run themselves, of all models that can be chosen: each tool with the names of the providers.
+    pub fn tools_of_providers(&self) -> Vec<(String, Vec<String>)> {
+        let mut tools: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for model in self.supervisor().registry().models() {
+            for tool in self.tools_of_provider(&model.lock) {
+                if let Some(tool) = tool.own_tool() {
+                    tools.entry(tool.to_owned()).or_default().insert(model.provider_name.clone());
+                }
+            }
+        }
+        tools.into_iter().map(|(tool, providers)| (tool, providers.into_iter().collect())).collect()
     }
 
     /// Whether a choice can be made. A name of nothing is refused, unless it was chosen when there was something.

@@ -8,15 +8,17 @@ mod view;
 use url::Url;
 
 use super::once::Made;
+use super::toolbox::trust::{Trust, pin};
 use super::{Service, ServiceError};
 use crate::domain::approval::Policy;
 use crate::domain::tool::ToolOrigin;
 use crate::domain::{ChatId, Invalid, ToolServerId, UserId, limits};
+use crate::server::outbound::fetch::host_named;
 use crate::server::platform::config::tool_servers::ToolServer;
 use crate::server::platform::ids;
 use crate::server::store::tool_policies;
 use crate::server::store::tool_servers::{self, StoredToolServer, ToolServerSettings};
-use crate::server::store::{StoreError, tool_listings};
+use crate::server::store::{StoreError, tool_listings, trusted_tools};
 use crate::server::tools::built_in;
 use crate::server::tools::mcp::{ServerConfig, ServerKey, State, Transport};
 
@@ -78,17 +80,23 @@ impl Service {
             tool_policies::list(db, owner)
         )?;
         let tools = self.tools();
-        let status = |id: &str| tools.servers().status(&tools.key(owner, id));
         let all_configured = tools.configured();
+        for server in all_configured.iter() {
+            // What is shown as trusted was seen.
+            pin(db, owner, server, &tools.tools_of(owner, &server.id, &listings)).await?;
+        }
+        let seen = trusted_tools::all(db, owner).await?;
+        let status = |id: &str| tools.servers().status(&tools.key(owner, id));
         let configured = all_configured.iter().map(|server| {
             let listed = tools.tools_of(owner, &server.id, &listings);
-            let views =
-                listed.iter().map(|tool| view::tool(Some(&server.id), tool, &policies, server.trusts(&tool.tool)));
+            let views = listed
+                .iter()
+                .map(|tool| view::tool(Some(&server.id), tool, &policies, Trust::of(Some(server), tool, &seen)));
             view::of_configured(server, status(&server.id), views.collect())
         });
         let stored = rows.iter().filter(|row| tools.configured_server(&row.slug).is_none()).map(|row| {
             let listed = tools.tools_of(owner, &row.slug, &listings);
-            let views = listed.iter().map(|tool| view::tool(Some(&row.slug), tool, &policies, false));
+            let views = listed.iter().map(|tool| view::tool(Some(&row.slug), tool, &policies, Trust::Absent));
             view::of_row(row, status(&row.slug), self.sealer().open_headers(row).err(), views.collect())
         });
         Ok(configured.chain(stored).collect())
@@ -102,7 +110,7 @@ impl Service {
     /// The tools that Turnleaf brings.
     pub async fn built_in_tools(&self, owner: UserId) -> Result<Vec<ToolView>, ServiceError> {
         let policies = tool_policies::list(self.db(), owner).await?;
-        Ok(built_in::described().iter().map(|tool| view::tool(None, tool, &policies, false)).collect())
+        Ok(built_in::described().iter().map(|tool| view::tool(None, tool, &policies, Trust::Absent)).collect())
     }
 
     /// Stores a new server and begins it. Its tools can be chosen as soon as it has named them.
@@ -230,21 +238,32 @@ impl Service {
         Ok(tool_policies::list(self.db(), owner).await?)
     }
 
-    /// Takes back what was said about a tool in one chat: its next call is asked about, unless it is allowed everywhere.
-    pub async fn ask_again(&self, owner: UserId, chat: ChatId, server: &str, tool: &str) -> Result<(), ServiceError> {
+    /// Takes back what was said about a tool, or about a tool and a host, in one chat: its next call is asked about,
+    /// unless it is allowed everywhere.
+    pub async fn ask_again(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        (server, tool, host): (&str, &str, Option<&str>),
+    ) -> Result<(), ServiceError> {
         self.chat(owner, chat).await?;
         let mut tx = self.db().begin().await?;
-        tool_policies::delete_in_chat(&mut tx, owner, chat, server, tool).await?;
+        tool_policies::delete_in_chat(&mut tx, owner, chat, (server, tool, host)).await?;
         Ok(tx.commit().await?)
     }
 
     /// Says once and for all what happens when a model calls a tool. A yes holds for the tool as it describes itself now;
-    /// to be asked takes back the yeses of single chats too.
+    /// to be asked takes back the yeses of single chats and hosts too. With a host it is about calls that reach this host,
+    /// of a tool that is asked about for each.
+    ///
+    /// # Errors
+    /// `Invalid` for a yes to every host, for a host that is none, and for a host of a tool that has none.
     pub async fn set_tool_policy(
         &self,
         owner: UserId,
         server: &str,
         tool: &str,
+        host: Option<&str>,
         policy: Policy,
     ) -> Result<ToolView, ServiceError> {
         let origin = match server {
@@ -252,17 +271,31 @@ impl Service {
             server => ToolOrigin::Server { server: server.to_owned(), tool: tool.to_owned() },
         };
         let known = self.tools().find(owner, &origin).await?.ok_or(ServiceError::NotFound)?;
-        let hash = (policy == Policy::Allow).then(|| known.schema_hash());
+        let host = scope_of(server, tool, host, policy)?;
+        let said = StoredPolicy {
+            chat: None,
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+            host,
+            policy,
+            schema_hash: (policy == Policy::Allow).then(|| known.schema_hash()),
+        };
         let mut tx = self.db().begin().await?;
-        let now = self.clock().now();
-        tool_policies::put(&mut tx, owner, None, server, tool, policy, hash.as_deref(), now).await?;
-        if policy == Policy::Ask {
-            tool_policies::delete_in_chats(&mut tx, owner, server, tool).await?;
+        match (policy, said.host.as_deref()) {
+            (Policy::Ask, Some(host)) => tool_policies::delete_of_host(&mut tx, owner, server, tool, host).await?,
+            (Policy::Ask, None) => {
+                tool_policies::put(&mut tx, owner, &said, self.clock().now()).await?;
+                tool_policies::delete_grants(&mut tx, owner, server, tool).await?;
+            }
+            (Policy::Allow | Policy::Never, _) => {
+                tool_policies::put(&mut tx, owner, &said, self.clock().now()).await?;
+            }
         }
         tx.commit().await?;
         let policies = tool_policies::list(self.db(), owner).await?;
-        let is_trusted = self.tools().configured_server(server).is_some_and(|known| known.trusts(tool));
-        Ok(view::tool((!server.is_empty()).then_some(server), &known, &policies, is_trusted))
+        let seen = trusted_tools::all(self.db(), owner).await?;
+        let trust = Trust::of(self.tools().configured_server(server), &known, &seen);
+        Ok(view::tool((!server.is_empty()).then_some(server), &known, &policies, trust))
     }
 
     /// A stored row that its owner may change.
@@ -292,6 +325,22 @@ impl Service {
         let transport = Transport::Http { url, headers, local_network: row.settings.local_network };
         servers.put(key, ServerConfig { name: row.name.clone(), transport, idle: None, total: None });
         Ok(())
+    }
+}
+
+/// The host that an answer is about, in the form that grants name it.
+fn scope_of(server: &str, tool: &str, host: Option<&str>, policy: Policy) -> Result<Option<String>, Invalid> {
+    let by_host = server.is_empty() && built_in::asks_by_host(tool);
+    match host.map(str::trim) {
+        None if by_host && policy == Policy::Allow => Err(Invalid::new("host", "is missing")),
+        None => Ok(None),
+        Some(_) if !by_host => Err(Invalid::new("host", "goes with a tool that is asked about for each host")),
+        // What stands in a row can be taken back, whatever it looks like.
+        Some(host) if policy == Policy::Ask => Ok(Some(host_named(host).unwrap_or_else(|| host.to_owned()))),
+        Some(host) => {
+            let named = host_named(host).ok_or_else(|| Invalid::new("host", "is not a host such as example.org"))?;
+            Ok(Some(named))
+        }
     }
 }
 

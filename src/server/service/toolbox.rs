@@ -1,10 +1,12 @@
 //! The real toolbox: Turnleaf's own tools and those of servers as one. It decides whether a call may run, in an order that
 //! never changes, and hands it on to whoever runs it.
 
+mod exposure;
 mod gate;
 mod keeping;
 mod library;
 pub mod selection;
+pub mod trust;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -53,8 +55,13 @@ impl Tools {
     /// With these servers of the configuration; [`Service::load_tools`](super::Service::load_tools) begins them. `reader`
     /// reads what tools bring.
     pub fn new(db: Db, configured: Vec<ToolServer>, reader: Arc<dyn Reader>) -> Self {
+        Self::with_fetcher(db, configured, reader, Fetcher::of_system())
+    }
+
+    /// The same with pages that come through this.
+    pub fn with_fetcher(db: Db, configured: Vec<ToolServer>, reader: Arc<dyn Reader>, fetcher: Fetcher) -> Self {
         let library = Arc::new(Shelves(db.clone()));
-        let built_in = BuiltInTools { library, reader, fetcher: Fetcher::of_system() };
+        let built_in = BuiltInTools { library, reader, fetcher };
         let configured = RwLock::new(Arc::new(configured));
         Self(Arc::new(Bench { db, built_in, servers: Servers::new(), configured }))
     }

@@ -58,6 +58,8 @@ sql! {
         WHERE d.owner_id = $1 AND d.id = $2 AND v.version_timestamp = $3 AND d.deleted_at IS NULL";
     CONTENT = "SELECT v.content FROM document_versions v JOIN documents d ON d.id = v.document_id \
         WHERE d.owner_id = $1 AND d.id = $2 AND v.version_timestamp = $3 AND d.deleted_at IS NULL";
+    FROM_FILES = "SELECT COUNT(*), COUNT(v.origin) FROM document_versions v JOIN documents d ON d.id = v.document_id \
+        WHERE d.owner_id = $1 AND d.id = $2";
     CHATS = "SELECT DISTINCT c.id, c.title, c.updated_at FROM block_documents r JOIN turn_blocks b ON b.id = r.block_id \
         JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND r.document_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
@@ -236,6 +238,13 @@ pub async fn content(
     Ok(on!(db, |pool| {
         sqlx::query_scalar(CONTENT).bind(owner.uuid()).bind(id.uuid()).bind(version).fetch_optional(pool).await?
     }))
+}
+
+/// Whether its owner typed all of a document: it is there, and no version of it was read from a file.
+pub async fn is_typed(db: &Db, owner: UserId, id: DocumentId) -> Result<bool, StoreError> {
+    let (versions, from_files): (i64, i64) =
+        on!(db, |pool| sqlx::query_as(FROM_FILES).bind(owner.uuid()).bind(id.uuid()).fetch_one(pool).await?);
+    Ok(versions > 0 && from_files == 0)
 }
 
 /// The chats with a message that names it, those that changed last first: id and title.

@@ -1,4 +1,4 @@
-//! Answers about tools that last: in one chat, or in all of them.
+//! Answers about tools that last: in one chat, or in all of them; of a tool that reaches other hosts, for one host.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -12,20 +12,22 @@ use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::{parse_word, plain, word};
 
 sql! {
-    PUT_ALWAYS = "INSERT INTO tool_policies (id, owner_id, chat_id, server, tool, policy, schema_hash, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (owner_id, server, tool) WHERE chat_id IS NULL \
+    PUT_ALWAYS = "INSERT INTO tool_policies (id, owner_id, chat_id, server, tool, scope, policy, schema_hash, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (owner_id, server, tool, scope) WHERE chat_id IS NULL \
         DO UPDATE SET policy = excluded.policy, schema_hash = excluded.schema_hash, created_at = excluded.created_at";
-    PUT_IN_CHAT = "INSERT INTO tool_policies (id, owner_id, chat_id, server, tool, policy, schema_hash, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (chat_id, server, tool) WHERE chat_id IS NOT NULL \
+    PUT_IN_CHAT = "INSERT INTO tool_policies (id, owner_id, chat_id, server, tool, scope, policy, schema_hash, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (chat_id, server, tool, scope) WHERE chat_id IS NOT NULL \
         DO UPDATE SET policy = excluded.policy, schema_hash = excluded.schema_hash, created_at = excluded.created_at";
-    OF = "SELECT chat_id, server, tool, policy, schema_hash FROM tool_policies \
+    OF = "SELECT chat_id, server, tool, scope, policy, schema_hash FROM tool_policies \
         WHERE owner_id = $1 AND server = $3 AND tool = $4 AND (chat_id IS NULL OR chat_id = $2) ORDER BY created_at, id";
-    LIST = "SELECT p.chat_id, p.server, p.tool, p.policy, p.schema_hash FROM tool_policies p \
+    LIST = "SELECT p.chat_id, p.server, p.tool, p.scope, p.policy, p.schema_hash FROM tool_policies p \
         LEFT JOIN chats c ON c.id = p.chat_id WHERE p.owner_id = $1 AND c.deleted_at IS NULL \
-        ORDER BY p.server, p.tool, p.created_at, p.id";
-    DELETE_IN_CHATS = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2 AND tool = $3 \
-        AND chat_id IS NOT NULL";
-    DELETE_IN_CHAT = "DELETE FROM tool_policies WHERE owner_id = $1 AND chat_id = $2 AND server = $3 AND tool = $4";
+        ORDER BY p.server, p.tool, p.scope, p.created_at, p.id";
+    DELETE_GRANTS = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2 AND tool = $3 \
+        AND (chat_id IS NOT NULL OR scope <> '')";
+    DELETE_OF_HOST = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2 AND tool = $3 AND scope = $4";
+    DELETE_IN_CHAT = "DELETE FROM tool_policies WHERE owner_id = $1 AND chat_id = $2 AND server = $3 AND tool = $4 \
+        AND scope = $5";
     DELETE_OF_SERVER = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2";
 }
 
@@ -37,41 +39,36 @@ pub struct StoredPolicy {
     /// Empty for what Turnleaf runs itself.
     pub server: String,
     pub tool: String,
+    /// The host it holds for, of a tool that is asked about for each host; `None` is the tool as a whole.
+    pub host: Option<String>,
     pub policy: Policy,
     /// The schema that was seen; `None` means any.
     pub schema_hash: Option<String>,
 }
 
-type Row = (Option<Uuid>, String, String, String, Option<String>);
+type Row = (Option<Uuid>, String, String, String, String, Option<String>);
 
-fn read((chat, server, tool, policy, schema_hash): Row) -> Result<StoredPolicy, StoreError> {
+fn read((chat, server, tool, scope, policy, schema_hash): Row) -> Result<StoredPolicy, StoreError> {
     let policy = parse_word(policy, "tool_policies", "policy", &tool)?;
-    Ok(StoredPolicy { chat: chat.map(ChatId::from), server, tool, policy, schema_hash })
+    let host = Some(scope).filter(|scope| !scope.is_empty());
+    Ok(StoredPolicy { chat: chat.map(ChatId::from), server, tool, host, policy, schema_hash })
 }
 
-/// Keeps an answer, in the place of the one before about the same tool and the same chat.
-#[expect(clippy::too_many_arguments, reason = "each is a column")]
-pub async fn put(
-    tx: &mut Tx,
-    owner: UserId,
-    chat: Option<ChatId>,
-    server: &str,
-    tool: &str,
-    policy: Policy,
-    schema_hash: Option<&str>,
-    now: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    let tool = plain(tool, "the tool")?;
+/// Keeps an answer, in the place of the one before about the same tool, host and chat.
+pub async fn put(tx: &mut Tx, owner: UserId, said: &StoredPolicy, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let tool = plain(&said.tool, "the tool")?;
+    let scope = plain(said.host.as_deref().unwrap_or_default(), "the host")?;
     let id: ToolPolicyId = ids::mint();
     in_tx!(tx, |conn| {
-        sqlx::query(if chat.is_some() { PUT_IN_CHAT } else { PUT_ALWAYS })
+        sqlx::query(if said.chat.is_some() { PUT_IN_CHAT } else { PUT_ALWAYS })
             .bind(id.uuid())
             .bind(owner.uuid())
-            .bind(chat.map(ChatId::uuid))
-            .bind(server)
+            .bind(said.chat.map(ChatId::uuid))
+            .bind(said.server.as_str())
             .bind(tool)
-            .bind(word(policy))
-            .bind(schema_hash)
+            .bind(scope)
+            .bind(word(said.policy))
+            .bind(said.schema_hash.as_deref())
             .bind(now)
             .execute(conn)
             .await?;
@@ -79,7 +76,7 @@ pub async fn put(
     Ok(())
 }
 
-/// What was said about a tool: in this chat, and for all chats.
+/// What was said about a tool: in this chat, and for all chats; of whichever host.
 pub async fn of(
     db: &Db,
     owner: UserId,
@@ -100,25 +97,39 @@ pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredPolicy>, StoreErro
     Ok(kept(readable(rows, "tool_policies").into_iter().map(read), "tool_policies"))
 }
 
-/// Takes back what was said about a tool in single chats.
-pub async fn delete_in_chats(tx: &mut Tx, owner: UserId, server: &str, tool: &str) -> Result<(), StoreError> {
+/// Takes back what was said about a tool in single chats and about single hosts.
+pub async fn delete_grants(tx: &mut Tx, owner: UserId, server: &str, tool: &str) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
-        sqlx::query(DELETE_IN_CHATS).bind(owner.uuid()).bind(server).bind(tool).execute(conn).await?;
+        sqlx::query(DELETE_GRANTS).bind(owner.uuid()).bind(server).bind(tool).execute(conn).await?;
     });
     Ok(())
 }
 
-/// Takes back what was said about a tool in this chat.
+/// Takes back what was said about a tool and a host, in all chats and in single ones.
+pub async fn delete_of_host(
+    tx: &mut Tx,
+    owner: UserId,
+    server: &str,
+    tool: &str,
+    host: &str,
+) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(DELETE_OF_HOST).bind(owner.uuid()).bind(server).bind(tool);
+        query.bind(host).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Takes back what was said about a tool, or about a tool and a host, in this chat.
 pub async fn delete_in_chat(
     tx: &mut Tx,
     owner: UserId,
     chat: ChatId,
-    server: &str,
-    tool: &str,
+    (server, tool, host): (&str, &str, Option<&str>),
 ) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         let query = sqlx::query(DELETE_IN_CHAT).bind(owner.uuid()).bind(chat.uuid());
-        query.bind(server).bind(tool).execute(conn).await?;
+        query.bind(server).bind(tool).bind(host.unwrap_or_default()).execute(conn).await?;
     });
     Ok(())
 }

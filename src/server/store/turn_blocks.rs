@@ -47,7 +47,7 @@ pub struct BlockOf<'a> {
 }
 
 #[derive(sqlx::FromRow)]
-pub(super) struct BlockRow {
+pub(in crate::server::store) struct BlockRow {
     id: Uuid,
     turn_id: Uuid,
     seq: i64,
@@ -63,7 +63,7 @@ pub(super) struct BlockRow {
 
 impl BlockRow {
     /// The block as far as it can be read: a notice stands for content that cannot. What is wrong goes into `damages`.
-    pub(super) fn into_block(self, damages: &mut Vec<Damage>) -> Block {
+    pub(in crate::server::store) fn into_block(self, damages: &mut Vec<Damage>) -> Block {
         let mut row = RowReader { table: TABLE, id: self.id, damages };
         let seq = u32::try_from(self.seq).unwrap_or_else(|why| {
             row.note("seq", why);

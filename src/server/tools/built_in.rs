@@ -10,7 +10,7 @@ use super::result::{Part, outcome, said};
 use super::toolbox::{Caller, Described, Fate, Outcome, Running};
 use crate::domain::limits;
 use crate::server::convert::Reader;
-use crate::server::outbound::fetch::Fetcher;
+use crate::server::outbound::fetch::{Crossing, Fetcher, host_of};
 
 mod calculator;
 mod page;
@@ -29,12 +29,55 @@ pub struct BuiltInTools {
 pub trait Library: Send + Sync {
     /// Chats of the caller that have the words, newest first: as JSON that a model reads. The chat that asks is left out.
     fn search<'a>(&'a self, caller: &'a Caller, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Value, String>>;
+
+    /// Whether a page may be fetched from this host for the caller, because somebody allowed the host.
+    fn may_fetch<'a>(&'a self, caller: &'a Caller, host: &'a str) -> BoxFuture<'a, bool>;
+}
+
+/// The hosts that a page's redirects may lead to.
+struct Granted<'a> {
+    library: &'a dyn Library,
+    caller: &'a Caller,
+}
+
+impl Crossing for Granted<'_> {
+    fn may_reach<'a>(&'a self, host: &'a str) -> BoxFuture<'a, bool> {
+        self.library.may_fetch(self.caller, host)
+    }
 }
 
 const TIME: &str = "current_time";
 const CALCULATOR: &str = "calculator";
-const PAGE: &str = "fetch_page";
+/// The tool that is asked about for each host.
+pub const PAGE: &str = "fetch_page";
 const SEARCH: &str = "search_chats";
+
+/// Whether a tool is asked about for each host that it reaches.
+pub fn asks_by_host(tool: &str) -> bool {
+    tool == PAGE
+}
+
+/// Whether a tool reads what its owner said in other chats.
+pub fn reads_chats(tool: &str) -> bool {
+    tool == SEARCH
+}
+
+/// Whether what a tool gives is Turnleaf's own or its owner's words, and nothing of a stranger.
+pub fn gives_trusted_text(tool: &str) -> bool {
+    matches!(tool, TIME | CALCULATOR | SEARCH)
+}
+
+/// The host that a call reaches, of a tool that is asked about for each host.
+///
+/// # Errors
+/// No host could be reached with these arguments; the reason is for the model.
+pub fn host(tool: &str, arguments: &Value) -> Result<Option<String>, String> {
+    if !asks_by_host(tool) {
+        return Ok(None);
+    }
+    let host = host_of(word(arguments, "url").unwrap_or_default());
+    host.map(Some).map_err(|refusal| refusal.to_string())
+}
 
 /// All of them, in an order that stays.
 pub fn described() -> Vec<Described> {

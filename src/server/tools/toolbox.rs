@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
+use super::built_in;
 use super::name::wire_name;
 use super::result::said;
 use crate::domain::approval::Ask;
@@ -30,6 +31,19 @@ pub struct ToolCall {
     pub caller: Caller,
     pub origin: ToolOrigin,
     pub arguments: Value,
+}
+
+impl ToolCall {
+    /// The host that a lasting answer about this call holds for; nothing where it holds for the tool as a whole.
+    ///
+    /// # Errors
+    /// The call cannot reach any host; the reason is for the model.
+    pub fn host(&self) -> Result<Option<String>, String> {
+        match &self.origin {
+            ToolOrigin::BuiltIn { tool } => built_in::host(tool, &self.arguments),
+            ToolOrigin::Server { .. } | ToolOrigin::Client | ToolOrigin::Provider { .. } => Ok(None),
+        }
+    }
 }
 
 /// Whether a call may run now.
@@ -129,15 +143,18 @@ impl Described {
         hash(&[&canonical(&self.schema), &self.description])
     }
 
-    /// What is asked about a call of it with these arguments.
-    pub fn ask(&self, server: &str, arguments: &Value) -> Ask {
+    /// What is asked about a call of it with these arguments. A question that a lasting answer about one host is given to
+    /// names the host.
+    pub fn ask(&self, server: &str, arguments: &Value, host: Option<&str>) -> Ask {
         let schema_hash = self.schema_hash();
         let arguments = canonical(arguments);
+        let parts = [server, &self.tool, &schema_hash, &arguments];
+        let parts: Vec<&str> = parts.into_iter().chain(host).collect();
         Ask {
-            hash: hash(&[server, &self.tool, &schema_hash, &arguments]),
+            hash: hash(&parts),
             server: server.to_owned(),
             tool: self.tool.clone(),
-            title: self.title.clone(),
+            title: host.map_or_else(|| self.title.clone(), |host| format!("{} ({host})", self.title)),
             schema_hash,
             hidden_characters: hidden_characters(&arguments),
             note: None,

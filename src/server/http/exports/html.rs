@@ -52,7 +52,7 @@ pub async fn standalone(
     let language = locale();
     // Off the tasks of requests: a long path takes a while.
     let drawing = tokio::task::spawn_blocking(move || speak(language, || page.draw()));
-    drawing.await.map_err(Problem::internal)
+    Ok(service.without_keys(drawing.await.map_err(Problem::internal)?))
 }
 
 /// A picture that turns show, by its hash, with a smaller form of it where there is one.

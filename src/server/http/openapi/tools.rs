@@ -58,10 +58,14 @@ pub fn operations() -> Vec<Operation> {
         )
         .note(
             "`allow` holds for the tool as it describes itself now; when it changes, it asks again. `ask` takes back \
-             what was allowed in single chats too.",
+             what was allowed in single chats and for single hosts too. `fetch_page` is allowed for one host at a time: \
+             `host` names it, and `ask` with a host takes it back. Once a chat holds text that its owner did not write (a \
+             page, a result of a tool or of a provider's search, an image or a file), `search_chats` asks too, unless it \
+             was allowed by an answer that lasts.",
         )
         .takes::<SetPolicyBody>(json!({ "server": "files", "tool": "read_file", "policy": "ask" }))
         .gives::<ToolView>(200, "The tool with what happens now.")
+        .refuses(422, NOT_DOABLE)
         .may(404),
         operation("get", "/api/tool-servers", ("Tools", "list_tool_servers"), "Lists the servers of tools.")
             .lists::<ToolServerView>("The servers, with what each offers or offered last."),

@@ -11,6 +11,7 @@ use crate::domain::repair::Repair;
 use crate::domain::tool::OfferedTool;
 use crate::server::outbound::anthropic::models::Generation;
 use crate::server::outbound::anthropic::{MessagesDecoder, models, repair, request};
+use crate::server::outbound::clean::CleanDecoder;
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
 use crate::server::platform::endpoint::{Api, Endpoint};
@@ -109,7 +110,8 @@ impl Provider for MessagesEndpoint {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(MessagesDecoder::of(self.name(), self.target.secrets.clone()))
+        let decoder = Box::new(MessagesDecoder::of(self.name(), self.target.secrets.clone()));
+        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
     }
 }
 

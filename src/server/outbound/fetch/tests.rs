@@ -15,6 +15,15 @@ use super::*;
 
 const PUBLIC: [u8; 4] = [93, 184, 216, 34];
 
+/// Follows to every host, or to none.
+struct Crosses(bool);
+
+impl Crossing for Crosses {
+    fn may_reach<'a>(&'a self, _: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(self.0))
+    }
+}
+
 /// What each name means, one answer after the other; the last one stays.
 struct Rig {
     server: SocketAddr,
@@ -52,6 +61,7 @@ async fn internet(answers: Vec<Vec<SocketAddr>>) -> (Fetcher, Arc<AtomicUsize>, 
             "loop" => "/to/loop".into(),
             "three" => "/to/two".into(),
             "two" => "//public.test/to/one".into(),
+            "other" => "http://other.test/page?q=1".into(),
             other => format!("/{}", other.replace("one", "page")),
         };
         (StatusCode::FOUND, [("location", place), ("set-cookie", "a=b".into())])
@@ -113,13 +123,13 @@ async fn addresses_that_are_not_on_the_open_internet_are_refused_before_anything
         "http://example.com:6379/",
         "https://example.com:8443/",
     ] {
-        let refused = fetcher.get(address).await.unwrap_err();
+        let refused = fetcher.get(address, &Crosses(true)).await.unwrap_err();
         assert!(matches!(refused, Refusal::Blocked(_)), "{address}: {refused}");
         assert!(refused.to_string().starts_with("blocked_address"), "{refused}");
     }
     for address in ["", "example.com", "http://", "http://a b/", " http://example.com/", "http:\\\\example.com", "//x"]
     {
-        assert!(fetcher.get(address).await.is_err(), "{address:?}");
+        assert!(fetcher.get(address, &Crosses(true)).await.is_err(), "{address:?}");
     }
     assert_eq!(hits.load(Ordering::SeqCst), 0);
 }
@@ -128,12 +138,12 @@ async fn addresses_that_are_not_on_the_open_internet_are_refused_before_anything
 async fn a_page_is_fetched_over_redirects_that_are_few() {
     let (fetcher, hits, _) = internet(vec![vec![at(PUBLIC)]]).await;
     for address in ["http://public.test/page#top", "http://public.test/to/one", "http://public.test/to/three"] {
-        let page = fetcher.get(address).await.unwrap();
+        let page = fetcher.get(address, &Crosses(true)).await.unwrap();
         assert_eq!(page.url, "http://public.test/page", "{address}");
         assert_eq!((page.content_type.as_str(), &page.body[..], page.is_cut), ("text/html", &b"<p>Hi</p>"[..], false));
     }
     for (place, code) in [("secret", true), ("secret80", true), ("file", true), ("user", true), ("loop", false)] {
-        let refused = fetcher.get(&format!("http://public.test/to/{place}")).await.unwrap_err();
+        let refused = fetcher.get(&format!("http://public.test/to/{place}"), &Crosses(true)).await.unwrap_err();
         assert_eq!(matches!(refused, Refusal::Blocked(_)), code, "{place}: {refused}");
     }
     assert_eq!(hits.load(Ordering::SeqCst), 0);
@@ -149,14 +159,14 @@ async fn a_name_is_what_it_is_when_it_is_connected_to() {
         ("nothing", vec![vec![]]),
     ] {
         let (fetcher, hits, _) = internet(answers).await;
-        let refused = fetcher.get("http://rebound.test/secret").await.unwrap_err();
+        let refused = fetcher.get("http://rebound.test/secret", &Crosses(true)).await.unwrap_err();
         assert!(what == "nothing" || matches!(refused, Refusal::Blocked(_)), "{what}: {refused}");
         assert_eq!(hits.load(Ordering::SeqCst), 0, "{what}");
     }
     // Public when it is asked for first, this machine when it is asked for again: the check is that of the connection.
     let (fetcher, hits, _) = internet(vec![vec![at(PUBLIC)], private()]).await;
-    let first = fetcher.get("http://rebound.test/to/one").await;
-    let next = Fetcher::new(fetcher.names.clone()).get("http://rebound.test/secret").await;
+    let first = fetcher.get("http://rebound.test/to/one", &Crosses(true)).await;
+    let next = Fetcher::new(fetcher.names.clone()).get("http://rebound.test/secret", &Crosses(true)).await;
     assert!(first.is_ok() || matches!(first, Err(Refusal::Blocked(_))), "{first:?}");
     assert!(matches!(next, Err(Refusal::Blocked(_))), "{next:?}");
     assert_eq!(hits.load(Ordering::SeqCst), 0);
@@ -165,10 +175,11 @@ async fn a_name_is_what_it_is_when_it_is_connected_to() {
 #[tokio::test]
 async fn what_has_no_end_is_cut_and_what_is_no_text_is_refused() {
     let (fetcher, ..) = internet(vec![vec![at(PUBLIC)]]).await;
-    let page = fetcher.get("http://public.test/endless").await.unwrap();
+    let page = fetcher.get("http://public.test/endless", &Crosses(true)).await.unwrap();
     assert_eq!((page.body.len(), page.is_cut), (limits::FETCH_BYTES, true));
     for (place, word) in [("image", "image/png"), ("packed", "gzip"), ("gone", "410"), ("nowhere", "404")] {
-        let refused = fetcher.get(&format!("http://public.test/{place}")).await.unwrap_err().to_string();
+        let refused =
+            fetcher.get(&format!("http://public.test/{place}"), &Crosses(true)).await.unwrap_err().to_string();
         assert!(refused.contains(word), "{place}: {refused}");
     }
 }
@@ -176,6 +187,48 @@ async fn what_has_no_end_is_cut_and_what_is_no_text_is_refused() {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_says_nothing_is_given_up() {
     let (fetcher, ..) = internet(vec![vec![at(PUBLIC)]]).await;
-    let refused = fetcher.get("http://public.test/silent").await.unwrap_err().to_string();
+    let refused = fetcher.get("http://public.test/silent", &Crosses(true)).await.unwrap_err().to_string();
     assert!(refused.contains("longer than 20 seconds") || refused.contains("no answer"), "{refused}");
+}
+
+#[tokio::test]
+async fn redirect_to_another_host_is_followed_only_where_it_was_allowed() {
+    let (fetcher, _, _) = internet(vec![vec![at(PUBLIC)]]).await;
+    let address = "http://public.test/to/other";
+    assert_eq!(fetcher.get(address, &Crosses(true)).await.unwrap().url, "http://other.test/page?q=1");
+    let refused = fetcher.get(address, &Crosses(false)).await.unwrap_err();
+    assert_eq!(
+        refused,
+        Refusal::OtherHost { url: "http://other.test/page?q=1".into(), host: "other.test".into() },
+        "{refused}"
+    );
+    assert!(fetcher.get("http://PUBLIC.test/to/one", &Crosses(false)).await.is_ok(), "it stays on its host");
+}
+
+#[test]
+fn host_of_an_address_has_one_form() {
+    for (address, expected) in [
+        ("https://Example.com/a?b#c", "example.com"),
+        ("http://example.com./", "example.com"),
+        ("http://example.com:80/", "example.com"),
+        ("https://b\u{fc}cher.example/", "xn--bcher-kva.example"),
+        ("https://8.8.8.8/", "8.8.8.8"),
+        ("https://0x8.8.8.8/", "8.8.8.8"),
+    ] {
+        assert_eq!(host_of(address).as_deref(), Ok(expected), "{address}");
+    }
+    for address in ["http://example.com@evil.test/", "http://127.0.0.1/", "ftp://example.com/", "example.com"] {
+        assert!(host_of(address).is_err(), "{address}");
+    }
+    for (text, expected) in [
+        ("Example.com", Some("example.com")),
+        ("b\u{fc}cher.example", Some("xn--bcher-kva.example")),
+        ("example.com/a", None),
+        ("a@example.com", None),
+        ("localhost", None),
+        ("127.0.0.1", None),
+        ("", None),
+    ] {
+        assert_eq!(host_named(text).as_deref(), expected, "{text}");
+    }
 }

@@ -9,6 +9,7 @@ use crate::domain::Capabilities;
 use crate::domain::percent;
 use crate::domain::repair::Repair;
 use crate::domain::tool::OfferedTool;
+use crate::server::outbound::clean::CleanDecoder;
 use crate::server::outbound::gemini::{GeminiDecoder, models, repair, request};
 use crate::server::outbound::http_client::{Auth, HttpClient, Target};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
@@ -102,7 +103,8 @@ impl Provider for GeminiEndpoint {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(GeminiDecoder::of(self.name(), self.target.secrets.clone()))
+        let decoder = Box::new(GeminiDecoder::of(self.name(), self.target.secrets.clone()));
+        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
     }
 }
 

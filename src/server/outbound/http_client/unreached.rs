@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::ErrorKind;
 
 use super::Target;
-use super::guard::{Meant, NotPublic};
+use super::guard::{Blocked, Meant};
 use crate::domain::{Failure, FailureKind};
 use crate::server::outbound::provider::Refused;
 use crate::server::platform::base_url;
@@ -25,7 +25,7 @@ fn failure(error: &reqwest::Error, target: &Target) -> Failure {
 /// Why a request got no response, without its address; `meant` is whom it was for.
 pub fn reason(error: &reqwest::Error, meant: Meant) -> String {
     let innermost = innermost(error);
-    if let Some(blocked) = find::<NotPublic>(error) {
+    if let Some(blocked) = find::<Blocked>(error) {
         return blocked.advice(meant);
     }
     if let Some(tls) = find::<rustls::Error>(error) {

@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::domain::Capabilities;
+use crate::server::outbound::clean::CleanDecoder;
 use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::ollama::{OllamaDecoder, request, thinking};
 use crate::server::outbound::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
@@ -69,7 +70,8 @@ impl Provider for OllamaEndpoint {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(OllamaDecoder::of(self.name(), self.target.secrets.clone()))
+        let decoder = Box::new(OllamaDecoder::of(self.name(), self.target.secrets.clone()));
+        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
     }
 }
 

@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use crate::domain::Capabilities;
 use crate::domain::repair::Repair;
 use crate::domain::tool::OfferedTool;
+use crate::server::outbound::clean::CleanDecoder;
 use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::model_list;
 use crate::server::outbound::openai_chat::{ChatDecoder, Dialect, models, repair, request};
@@ -85,6 +86,7 @@ impl Provider for ChatEndpoint {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ChatDecoder::of(self.dialect, self.name(), self.target.secrets.clone()))
+        let decoder = Box::new(ChatDecoder::of(self.dialect, self.name(), self.target.secrets.clone()));
+        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
     }
 }

@@ -12,6 +12,7 @@ use crate::domain::Capabilities;
 use crate::domain::capabilities::{Range, Takes};
 use crate::domain::repair::Repair;
 use crate::domain::tool::OfferedTool;
+use crate::server::outbound::clean::CleanDecoder;
 use crate::server::outbound::http_client::{HttpClient, Target};
 use crate::server::outbound::model_list;
 use crate::server::outbound::openai_responses::{ResponsesDecoder, models, repair, request};
@@ -117,10 +118,11 @@ impl Provider for ResponsesEndpoint {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         let secrets = self.target.secrets.clone();
-        Box::new(match self.keeps_responses {
+        let decoder = Box::new(match self.keeps_responses {
             true => ResponsesDecoder::telling_id(self.name(), secrets),
             false => ResponsesDecoder::of(self.name(), secrets),
-        })
+        });
+        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
     }
 }
 

@@ -134,6 +134,8 @@ pub struct Known {
     pub models: Vec<String>,
     pub default_model: Option<String>,
     pub check: Option<Check>,
+    /// Found ones are used only after a person said yes.
+    pub is_in_use: bool,
 }
 
 /// Writes down what a provider answered, if it is still that one: an endpoint that was changed meanwhile is another.

@@ -18,6 +18,8 @@ pub struct LocalServer {
     /// Where it answers.
     pub address: String,
     pub models: Vec<String>,
+    /// A person said yes to it.
+    pub is_in_use: bool,
 }
 
 /// The servers that people run beside this one, on the ports they choose by themselves.

@@ -74,8 +74,9 @@ fn facts(provider: &ProviderView) -> AnyView {
     };
     let headers = (!provider.headers.is_empty()).then(|| fact(words::headers(), provider.headers.join(", ")));
     let set_by = provider.locked.then(|| {
-        let what = provider.set_by.as_deref().map_or_else(|| words::found().to_owned(), words::set_by);
-        view! { <p class="said warn"><Icon name="lock"/><span>{what}</span></p> }
+        let of_found = || if provider.is_in_use { words::found() } else { words::found_unused() }.to_owned();
+        let what = provider.set_by.as_deref().map_or_else(of_found, words::set_by);
+        view! { <p class="said warn"><Icon name="lock"/><span>{what}</span></p>{found_form(provider)} }
     });
     let network = if provider.local_network { words::local_yes() } else { words::local_no() };
     let keeps = provider.keeps_responses.then(|| fact(words::keeps(), words::keeps_yes().to_owned()));
@@ -94,6 +95,19 @@ fn facts(provider: &ProviderView) -> AnyView {
             {silence}
         </dl>
     }
+}
+
+/// The yes to a server that was found by itself, or its end.
+fn found_form(provider: &ProviderView) -> Option<AnyView> {
+    let (how, word) = if provider.is_in_use { ("stop", words::stop_found()) } else { ("use", words::use_found()) };
+    provider.set_by.is_none().then(|| {
+        view! {
+            <form method="post" action="/forms/found">
+                <input type="hidden" name="address" value=provider.base_url.clone()/>
+                <button type="submit" class="button" name="how" value=how>{word}<span class="quiet">" "{provider.name.clone()}</span></button>
+            </form>
+        }
+    })
 }
 
 fn fact(name: &'static str, value: String) -> AnyView {

@@ -9,7 +9,7 @@ use crate::server::plain_pages::chat_settings::places;
 use crate::server::plain_pages::words::{self as all_words, tools as words};
 use crate::server::plain_pages::{Page, Said, Section};
 use crate::server::service::tool_choice::ChatTools;
-use crate::server::service::tool_servers::{ToolServerView, ToolView};
+use crate::server::service::tool_servers::{StoredPolicy, ToolServerView, ToolView};
 use crate::server::service::toolbox::LeftOut;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
@@ -28,8 +28,8 @@ pub struct ChatToolsPage {
     pub of_provider: Vec<OfferedTool>,
     /// The branch's model takes no tools.
     pub takes_none: bool,
-    /// What was allowed in this chat once and for all: the server's id, the tool.
-    pub allowed: Vec<(String, String)>,
+    /// What was allowed in this chat once and for all.
+    pub allowed: Vec<StoredPolicy>,
     pub said: Option<Said>,
 }
 
@@ -64,16 +64,19 @@ impl ChatToolsPage {
     /// What the chat does not ask about any more, with the way to be asked again.
     fn allowed(&self) -> Option<AnyView> {
         let chat = self.chat?;
-        let row = |(server, tool): &(String, String)| {
+        let row = |StoredPolicy { server, tool, host, .. }: &StoredPolicy| {
             let of_server = self.servers.iter().find(|view| view.id == *server).map(|view| view.name.clone());
             let of_server = of_server.map(|name| view! { <span class="hint" dir="auto">" "{name}</span> });
+            let at_host = host.clone().map(|host| view! { " "<bdi>{host}</bdi> });
+            let host = host.clone().map(|host| view! { <input type="hidden" name="host" value=host/> });
             view! {
                 <li class="allowed-tool">
-                    <span><code><bdi>{tool.clone()}</bdi></code>{of_server}</span>
+                    <span><code><bdi>{tool.clone()}</bdi></code>{at_host}{of_server}</span>
                     <form method="post" action="/forms/tools/ask-again">
                         <input type="hidden" name="chat_id" value=chat.to_string()/>
                         <input type="hidden" name="server" value=server.clone()/>
                         <input type="hidden" name="tool" value=tool.clone()/>
+                        {host}
                         <button type="submit" class="button"><Icon name="retry"/>{words::ask_again()}<span class="quiet">" "{tool.clone()}</span></button>
                     </form>
                 </li>

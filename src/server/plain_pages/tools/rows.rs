@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use leptos::prelude::*;
 
 use crate::domain::excerpt::first_words;
-use crate::server::plain_pages::field::Choice;
+use crate::server::plain_pages::field::{Choice, Kind, TextField};
 use crate::server::plain_pages::words::tools as words;
 use crate::server::service::tool_servers::ToolView;
 use crate::ui::erased::view;
@@ -16,11 +16,51 @@ use crate::ui::words::told::told_of_tool;
 /// The tools of one server with what was said about each, as one form. `server` is empty for Turnleaf's own.
 pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {
     let rows = tools.iter().enumerate().map(|(at, tool)| row(server, at, tool)).collect_view();
+    let hosts = tools.iter().filter_map(|tool| Some(hosts(tool, tool.hosts.as_ref()?))).collect_view();
     view! {
         <form class="form" id=format!("policies-{server}") method="post" action="/forms/tools/policies" data-saves="">
             <input type="hidden" name="server" value=server.to_owned()/>
             <ul class="listed-tools">{rows}</ul>
             <div class="deeds without-script"><button type="submit" class="button">{words::save_policies()}</button></div>
+        </form>
+        {hosts}
+    }
+}
+
+/// The hosts that a tool may reach in every chat, each with the way to be asked again, and a form for another one.
+fn hosts(tool: &ToolView, allowed: &[String]) -> AnyView {
+    let name = said_of(tool, &tool.title).into_owned();
+    let row = |host: &String| {
+        view! {
+            <li class="allowed-tool">
+                <span><bdi>{host.clone()}</bdi></span>
+                <form method="post" action="/forms/tools/hosts">
+                    <input type="hidden" name="tool" value=tool.tool.clone()/>
+                    <input type="hidden" name="host" value=host.clone()/>
+                    <button type="submit" class="button" name="how" value="ask"><Icon name="retry"/>{words::ask_again()}<span class="quiet">" "{host.clone()}</span></button>
+                </form>
+            </li>
+        }
+    };
+    let list = (!allowed.is_empty())
+        .then(|| view! { <ul class="allowed-tools">{allowed.iter().map(row).collect_view()}</ul> });
+    let form = format!("hosts-{}", tool.tool);
+    let field = TextField {
+        label: words::host(),
+        name: "host",
+        form: &form,
+        kind: Kind::Code,
+        is_required: true,
+        ..TextField::default()
+    };
+    view! {
+        <h3>{words::allowed_hosts(&name)}</h3>
+        <p class="hint">{words::allowed_hosts_what()}</p>
+        {list}
+        <form class="form" method="post" action="/forms/tools/hosts">
+            <input type="hidden" name="tool" value=tool.tool.clone()/>
+            {field.draw()}
+            <div class="deeds"><button type="submit" class="button" name="how" value="allow">{words::allow_host()}</button></div>
         </form>
     }
 }
@@ -28,16 +68,21 @@ pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {
 fn row(server: &str, at: usize, tool: &ToolView) -> AnyView {
     let form = format!("policy-{server}-{at}");
     let hint = match tool.policy_set_by {
+        "configuration" if tool.has_changed => Some(words::changed_since_trusted()),
         _ if tool.has_changed => Some(words::changed()),
         "configuration" => Some(words::trusted()),
+        _ if tool.hosts.is_some() => Some(words::by_host()),
+        _ if tool.asks_when_exposed => Some(words::asks_when_exposed()),
         "default" if words::policy(tool.policy) == "allow" => Some(words::harmless()),
         _ => None,
     };
+    let may_choose = |(value, _): &(&str, &str)| tool.hosts.is_none() || *value != "allow";
+    let options: Vec<(&str, &str)> = words::policies().into_iter().filter(may_choose).collect();
     let choice = Choice {
         label: words::when_called(),
         name: "policy",
         form: &form,
-        options: &words::policies(),
+        options: &options,
         chosen: words::policy(tool.policy),
         hint,
         error: None,

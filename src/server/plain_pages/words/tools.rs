@@ -42,7 +42,15 @@ words! {
     when_called: "When a model calls it", "模型调用时";
     arguments: "What it takes", "参数";
     claims: "Its server says", "服务器声称";
+    by_host: "It asks for each host. Hosts that you allowed are listed below; to allow every host at once is not possible.", "每个主机都会询问。已允许的主机列在下方；不能一次允许所有主机。";
+    allowed_hosts_what: "Pages of these hosts, such as example.org, are fetched in every chat without a question. A page that leads to another host is not followed unless that one is allowed too.", "这些主机（如 example.org）的页面在所有对话中无需询问即可获取。跳转到其他主机的页面不会被跟随，除非该主机也已允许。";
+    host: "Host", "主机";
+    allow_host: "Allow host", "允许主机";
+    asks_when_exposed: "It runs without asking until the chat holds text that you did not write: a page, a tool’s result, a web search, an image or a file. Then it asks, because such text may tell the model what to look for.", "对话中出现并非由你撰写的文字（网页、工具结果、网页搜索、图片或文件）之前，无需询问即可运行；之后会询问，因为这类文字可能指使模型查找内容。";
+    provider_tools: "Tools that providers run", "由服务商运行的工具";
+    provider_tools_what: "These run at the provider, within its reply. Turnleaf cannot ask you about a single search or page, and sees no address before it is fetched, so no permission on this page applies to them. What they bring counts as text that you did not write. They are off until you switch them on for a chat.", "这些工具在服务商处、于回复过程中运行。Turnleaf 无法就单次搜索或页面询问你，也无法预先看到所访问的地址，因此本页的任何权限都不适用于它们。它们带来的内容视为并非由你撰写。默认关闭，需在对话中开启。";
     changed: "It changed since you allowed it, so it asks again.", "你允许之后它有改动，因此会再次询问。";
+    changed_since_trusted: "The configuration file says that it is safe, but it is not described as it was when it was first seen, so it asks. Read what it says now; to trust it as it is, choose “Always allow”.", "配置文件声明它是安全的，但它的说明与首次出现时不同，因此会询问。请阅读现在的说明；若信任现状，请选择“始终允许”。";
     trusted: "The configuration file says that it is safe.", "配置文件声明它是安全的。";
     harmless: "It has no effect and reaches nothing, so it runs without asking.", "它没有副作用，也不访问外部，因此无需询问即可运行。";
     new_chats: "In new chats", "在新对话中";
@@ -95,6 +103,10 @@ pub fn state(state: &str) -> &'static str {
 
 pub fn tools(count: usize) -> String {
     counted!(count; "1 tool", "{count} tools"; "{count} 个工具")
+}
+
+pub fn allowed_hosts(tool: &str) -> String {
+    said!("Hosts that {tool} may reach", "{tool}可以访问的主机")
 }
 
 pub fn hidden(count: u32) -> String {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::secrets::{Sealer, Secrets};
 use crate::domain::{Invalid, limits};
-use crate::server::outbound::address::is_public;
+use crate::server::outbound::address::{is_metadata, is_public};
 use crate::server::outbound::openai_chat::Dialect;
 use crate::server::platform::base_url;
 use crate::server::platform::endpoint::{Api, Patience, is_id};
@@ -153,6 +153,9 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
         }
     }
     row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
+    if base_url::literal_host(&row.base_url).is_some_and(is_metadata) {
+        return Err(Invalid::new("base_url", "is a cloud metadata or link-local address, which is never connected to"));
+    }
     if base_url::literal_host(&row.base_url).is_some_and(|address| !is_public(address)) && !row.settings.local_network {
         let what = "must be switched on for an address on this machine or the local network";
         return Err(Invalid::new("local_network", what));

@@ -42,6 +42,8 @@ pub struct ProviderView {
     pub locked: bool,
     /// Where that is; nothing for one that was found on this machine.
     pub set_by: Option<String>,
+    /// Its models can be chosen. One that was found on this machine waits for a person to say yes.
+    pub is_in_use: bool,
     pub status: StatusView,
 }
 
@@ -119,6 +121,7 @@ pub fn of_known(known: &Known, default: &Lock) -> ProviderView {
         silence_seconds: endpoint.patience.silence.and_then(|silence| u32::try_from(silence.as_secs()).ok()),
         locked: true,
         set_by: endpoint.set_by.clone(),
+        is_in_use: known.is_in_use,
         status: StatusView::of_known(Some(known)),
     }
 }
@@ -157,6 +160,7 @@ pub fn of_row(row: &StoredProvider, known: Option<&Known>, unopened: Option<Unop
         silence_seconds: settings.silence_seconds,
         locked: false,
         set_by: None,
+        is_in_use: row.is_enabled,
         status,
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::domain::{Invalid, limits};
-use crate::server::outbound::address::is_public;
+use crate::server::outbound::address::{is_metadata, is_public};
 use crate::server::platform::base_url;
 use crate::server::platform::endpoint::is_tool_server_id;
 use crate::server::service::headers::{self, Headers};
@@ -111,6 +111,9 @@ pub fn apply(row: &mut StoredToolServer, change: ToolServerChange, sealer: &Seal
         }
     }
     row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
+    if base_url::literal_host(&row.url).is_some_and(is_metadata) {
+        return Err(Invalid::new("url", "is a cloud metadata or link-local address, which is never connected to"));
+    }
     if base_url::literal_host(&row.url).is_some_and(|address| !is_public(address)) && !row.settings.local_network {
         let what = "must be switched on for an address on this machine or the local network";
         return Err(Invalid::new("local_network", what));

@@ -8,8 +8,10 @@ use crate::domain::approval::Policy;
 use crate::domain::plain::hidden_characters;
 use crate::server::platform::config::tool_servers::{Reach, ToolServer};
 use crate::server::platform::sealing::Unopened;
+use crate::server::service::toolbox::trust::Trust;
 use crate::server::store::tool_policies::StoredPolicy;
 use crate::server::store::tool_servers::StoredToolServer;
+use crate::server::tools::built_in;
 use crate::server::tools::mcp::{State, Status};
 use crate::server::tools::toolbox::Described;
 
@@ -74,8 +76,13 @@ pub struct ToolView {
     pub policy: Policy,
     /// Who said so: `you`, `configuration` or `default`.
     pub policy_set_by: &'static str,
-    /// It was allowed, and is another one by now: so it asks again.
+    /// It was allowed, or trusted by the configuration file, and is another one by now: so it asks again.
     pub has_changed: bool,
+    /// Of a tool that is asked about for each host: the hosts that are allowed in every chat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+    /// It runs unasked only until the chat holds text that its owner did not write.
+    pub asks_when_exposed: bool,
 }
 
 impl ToolServerStatus {
@@ -107,19 +114,29 @@ impl From<Status> for ToolServerStatus {
 }
 
 /// A tool with what was said about it. `server` is its server's id, nothing for one of Turnleaf's own.
-pub fn tool(server: Option<&str>, tool: &Described, policies: &[StoredPolicy], is_trusted: bool) -> ToolView {
+pub fn tool(server: Option<&str>, tool: &Described, policies: &[StoredPolicy], trust: Trust) -> ToolView {
     let hash = tool.schema_hash();
+    let by_host = server.is_none() && built_in::asks_by_host(&tool.tool);
     let about = |policy: &&StoredPolicy| {
         policy.chat.is_none() && policy.server == server.unwrap_or_default() && policy.tool == tool.tool
     };
-    let said = policies.iter().find(about);
+    let said = policies.iter().filter(about).find(|said| said.host.is_none());
+    let hosts = policies
+        .iter()
+        .filter(about)
+        .filter(|said| said.policy == Policy::Allow && said.schema_hash.as_ref().is_none_or(|seen| *seen == hash));
+    let hosts = by_host.then(|| hosts.filter_map(|said| said.host.clone()).collect());
     let has_changed = said.is_some_and(|said| {
         said.policy == Policy::Allow && said.schema_hash.as_ref().is_some_and(|seen| *seen != hash)
     });
+    let has_lapsed = trust == Trust::Changed && said.is_none();
     let (policy, policy_set_by) = match said {
         Some(_) if has_changed => (Policy::Ask, "you"),
+        // A yes to every host is none.
+        Some(said) if by_host && said.policy == Policy::Allow => (Policy::Ask, "you"),
         Some(said) => (said.policy, "you"),
-        None if is_trusted => (Policy::Allow, "configuration"),
+        None if trust == Trust::Holds => (Policy::Allow, "configuration"),
+        None if trust == Trust::Changed => (Policy::Ask, "configuration"),
         None if tool.is_harmless && server.is_none() => (Policy::Allow, "default"),
         None => (Policy::Ask, "default"),
     };
@@ -134,7 +151,9 @@ pub fn tool(server: Option<&str>, tool: &Described, policies: &[StoredPolicy], i
         hidden_characters: texts.into_iter().map(|text| hidden_characters(text)).sum(),
         policy,
         policy_set_by,
-        has_changed,
+        has_changed: has_changed || has_lapsed,
+        hosts,
+        asks_when_exposed: policy_set_by == "default" && server.is_none() && built_in::reads_chats(&tool.tool),
     }
 }
 

@@ -1,26 +1,43 @@
 //! Whether a call may run: there is such a tool and the branch offers it, its arguments fit, and somebody said yes. What a
 //! server says of its tool's effects decides nothing (security.md 2.6).
 
+use super::exposure::Exposure;
+use super::trust::Trust;
 use super::{NOT_AVAILABLE, Tools};
+use crate::domain::ChatId;
 use crate::domain::approval::Policy;
 use crate::domain::tool::{OfferedTool, ToolOrigin};
 use crate::server::store::tool_policies::{self, StoredPolicy};
 use crate::server::store::{StoreError, branches, turns};
+use crate::server::tools::built_in;
 use crate::server::tools::schema::check_arguments;
 use crate::server::tools::toolbox::{Described, Gate, ToolCall};
 
 /// Why somebody is asked again.
 pub const CHANGED: &str = "Its description changed since this chat got it.";
 pub const CHANGED_SINCE_ALLOWED: &str = "Its description changed since you allowed it.";
+pub const CHANGED_SINCE_TRUSTED: &str =
+    "Its description is not the one that the configuration file was taken to trust.";
+
+/// Why own chats are not read unasked.
+pub const UNTRUSTED: &str = "The chat holds text that you did not write, which may be what asks for this.";
+
+/// Why nobody should take a host for theirs.
+fn unnamed(host: &str) -> String {
+    format!("The chat holds text that you did not write, and no message of yours names {host}.")
+}
 
 /// What counts beside the call itself.
 pub(super) struct Grounds<'a> {
     pub tool: &'a Described,
     pub policies: &'a [StoredPolicy],
     /// Whoever runs this server said that the tool is safe.
-    pub is_trusted: bool,
+    pub trust: Trust,
     /// The tool is another one than the branch was given.
     pub has_changed: bool,
+    /// The host that the call reaches, of a tool that is asked about for each host.
+    pub host: Option<&'a str>,
+    pub exposure: &'a Exposure,
 }
 
 impl Tools {
@@ -33,11 +50,18 @@ impl Tools {
         if let Err(wrong) = check_arguments(&tool.schema, &call.arguments) {
             return Ok(Gate::Refuse(wrong));
         }
+        let host = match call.host() {
+            Ok(host) => host,
+            Err(why) => return Ok(Gate::Refuse(why)),
+        };
         let server = call.origin.server();
+        let is_guarded = server.is_empty() && (host.is_some() || built_in::reads_chats(&tool.tool));
+        let exposure = if is_guarded { self.exposure(caller).await? } else { Exposure::default() };
         let policies = tool_policies::of(&self.0.db, caller.owner, caller.chat, server, &tool.tool).await?;
-        let is_trusted = self.configured_server(server).is_some_and(|configured| configured.trusts(&tool.tool));
+        let trust = self.trust(caller.owner, server, &tool).await?;
         let has_changed = schema_hash(&on_branch, &tool) != tool.schema_hash();
-        Ok(weigh(call, granted, &Grounds { tool: &tool, policies: &policies, is_trusted, has_changed }))
+        let (host, exposure) = (host.as_deref(), &exposure);
+        Ok(weigh(call, granted, &Grounds { tool: &tool, policies: &policies, trust, has_changed, host, exposure }))
     }
 
     /// The tool as the branch of the call offers it.
@@ -60,35 +84,54 @@ fn schema_hash(on_branch: &OfferedTool, tool: &Described) -> String {
     given.schema_hash()
 }
 
+/// Whether a lasting yes holds for this host, or for a tool that has none: in this chat or in all of them, for the schema
+/// that was seen, and only where nobody said never. A yes to every host is none.
+pub(super) fn is_granted(policies: &[StoredPolicy], chat: ChatId, host: Option<&str>, hash: &str) -> bool {
+    let is_allowed = |policy: &StoredPolicy| {
+        policy.policy == Policy::Allow
+            && policy.host.as_deref() == host
+            && policy.chat.is_none_or(|of| of == chat)
+            && policy.schema_hash.as_ref().is_none_or(|seen| *seen == hash)
+    };
+    !is_forbidden(policies, host) && policies.iter().any(is_allowed)
+}
+
+/// Whether somebody said never, of the tool or of the host.
+fn is_forbidden(policies: &[StoredPolicy], host: Option<&str>) -> bool {
+    let counts = |policy: &StoredPolicy| policy.host.is_none() || policy.host.as_deref() == host;
+    policies.iter().any(|policy| policy.policy == Policy::Never && counts(policy))
+}
+
 /// What was said about a tool against a call of it: a no for ever, a yes for ever, a yes for this chat, a yes for this
 /// call, and then whether it may run unasked.
 pub(super) fn weigh(call: &ToolCall, granted: Option<&str>, grounds: &Grounds<'_>) -> Gate {
-    let Grounds { tool, policies, is_trusted, has_changed } = grounds;
-    let hash = tool.schema_hash();
-    let always = policies.iter().find(|policy| policy.chat.is_none());
-    let in_chat = policies.iter().find(|policy| policy.chat == Some(call.caller.chat));
-    if policies.iter().any(|policy| policy.policy == Policy::Never) {
+    let Grounds { tool, policies, trust, has_changed, host, exposure } = grounds;
+    let (chat, hash) = (call.caller.chat, tool.schema_hash());
+    if is_forbidden(policies, *host) {
         return Gate::Refuse("the owner of this server does not allow it".into());
     }
-    let allows = |policy: Option<&StoredPolicy>| policy.is_some_and(|policy| policy.policy == Policy::Allow);
-    let holds = |policy: Option<&StoredPolicy>| {
-        allows(policy) && policy.is_some_and(|policy| policy.schema_hash.as_ref().is_none_or(|seen| *seen == hash))
-    };
-    if holds(always) || holds(in_chat) {
+    if is_granted(policies, chat, *host, &hash) {
         return Gate::Run;
     }
-    let mut ask = tool.ask(call.origin.server(), &call.arguments);
+    let mut ask = tool.ask(call.origin.server(), &call.arguments, *host);
     if granted == Some(ask.hash.as_str()) {
         return Gate::Run;
     }
     let is_built_in = matches!(call.origin, ToolOrigin::BuiltIn { .. });
-    if always.is_none() && (*is_trusted || (tool.is_harmless && is_built_in)) {
+    let is_exposed = is_built_in && exposure.is_untrusted;
+    let is_harmless = tool.is_harmless && is_built_in && !(is_exposed && built_in::reads_chats(&tool.tool));
+    let of_call = || policies.iter().filter(|policy| policy.host.as_deref() == *host);
+    if of_call().all(|policy| policy.chat.is_some()) && (*trust == Trust::Holds || is_harmless) {
         return Gate::Run;
     }
-    ask.note = match (allows(always) || allows(in_chat), has_changed) {
-        (true, _) => Some(CHANGED_SINCE_ALLOWED.to_owned()),
-        (false, true) => Some(CHANGED.to_owned()),
-        (false, false) => None,
+    let was_allowed = of_call().any(|policy| policy.policy == Policy::Allow && policy.chat.is_none_or(|of| of == chat));
+    ask.note = match (was_allowed, has_changed, host) {
+        (true, ..) => Some(CHANGED_SINCE_ALLOWED.to_owned()),
+        (false, ..) if *trust == Trust::Changed => Some(CHANGED_SINCE_TRUSTED.to_owned()),
+        (false, true, _) => Some(CHANGED.to_owned()),
+        (false, false, Some(host)) if is_exposed && !exposure.named_hosts.contains(*host) => Some(unnamed(host)),
+        (false, false, None) if is_exposed && tool.is_harmless => Some(UNTRUSTED.to_owned()),
+        (false, false, _) => None,
     };
     Gate::Ask(ask)
 }

@@ -5,12 +5,14 @@ use std::sync::{Arc, Weak};
 
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Bench, Tools, listed};
+use super::trust::pin;
+use super::{Bench, Tools, described, listed};
 use crate::domain::UserId;
 use crate::server::platform::clock::Clock;
 use crate::server::store::tool_listings::{self, ListedTool};
 use crate::server::store::{StoreError, tool_servers};
 use crate::server::tools::mcp::{ServerKey, State};
+use crate::server::tools::toolbox::Described;
 
 impl Tools {
     /// Writes down every list that changes from now on, for as long as there are tools at all. What servers of the
@@ -51,6 +53,14 @@ impl Tools {
             let owner = key.owner.unwrap_or(owner);
             let tools: Vec<ListedTool> = status.tools.iter().map(listed).collect();
             let known = tool_listings::all(&self.0.db, owner).await?;
+            if let Some(server) = self.configured_server(&key.server) {
+                // What was listed before was seen before.
+                let before = known.iter().find(|listing| listing.server == key.server);
+                let before: Vec<Described> =
+                    before.map(|listing| listing.tools.iter().map(described).collect()).unwrap_or_default();
+                pin(&self.0.db, owner, server, &before).await?;
+                pin(&self.0.db, owner, server, &status.tools).await?;
+            }
             if known.iter().any(|listing| listing.server == key.server && listing.tools == tools) {
                 continue;
             }

@@ -1,12 +1,13 @@
-//! What the built-in tools read of the store: words in one's own chats.
+//! What the built-in tools read of the store: words in one's own chats, and which hosts may be reached.
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
+use super::gate::is_granted;
 use crate::domain::{Role, limits};
-use crate::server::store::Db;
 use crate::server::store::search::{Filter, Hit, Kind, Query, look};
-use crate::server::tools::built_in::Library;
+use crate::server::store::{Db, tool_policies};
+use crate::server::tools::built_in::{self, Library};
 use crate::server::tools::toolbox::Caller;
 
 /// The chats of this database.
@@ -42,6 +43,18 @@ impl Library for Shelves {
                 result["note"] = json!("There may be more: the search was ended before everything was looked through.");
             }
             Ok(result)
+        })
+    }
+
+    fn may_fetch<'a>(&'a self, caller: &'a Caller, host: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let described = built_in::described().into_iter().find(|tool| tool.tool == built_in::PAGE);
+            let Some(hash) = described.map(|tool| tool.schema_hash()) else { return false };
+            let policies = tool_policies::of(&self.0, caller.owner, caller.chat, "", built_in::PAGE).await;
+            policies.map(|policies| is_granted(&policies, caller.chat, Some(host), &hash)).unwrap_or_else(|error| {
+                tracing::error!(%error, "which hosts are allowed cannot be read");
+                false
+            })
         })
     }
 }

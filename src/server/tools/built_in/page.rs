@@ -3,7 +3,7 @@
 
 use crate::domain::limits;
 use crate::server::convert::{Article, Reader, Refused};
-use crate::server::outbound::fetch::{Fetcher, Page};
+use crate::server::outbound::fetch::{Crossing, Fetcher, Page};
 use crate::server::tools::result::{Part, outcome, said, with_invalid};
 use crate::server::tools::toolbox::{Fate, Outcome};
 use charset::text_of;
@@ -11,8 +11,8 @@ use charset::text_of;
 mod charset;
 
 /// Gets a page and reads it.
-pub async fn fetch(fetcher: &Fetcher, reader: &dyn Reader, url: &str) -> Outcome {
-    match fetcher.get(url).await {
+pub async fn fetch(fetcher: &Fetcher, reader: &dyn Reader, url: &str, crossing: &dyn Crossing) -> Outcome {
+    match fetcher.get(url, crossing).await {
         Ok(page) => read(page, reader).await,
         Err(refusal) => said(Fate::Failed, &refusal.to_string()),
     }

@@ -17,6 +17,10 @@ impl Library for Shelf {
         let found = if query == "nothing" { Err("The search failed.".into()) } else { Ok(json!({"found": []})) };
         Box::pin(std::future::ready(found))
     }
+
+    fn may_fetch<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(false))
+    }
 }
 
 fn caller() -> Caller {

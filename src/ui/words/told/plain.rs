@@ -14,6 +14,10 @@ pub(super) const PLAIN: &[Pair] = &[
     ("The sheet “{}” was cut after {} rows.", "工作表“{}”在第 {} 行后截断。"),
     ("Of the sheet “{}” only the first {} columns were read.", "工作表“{}”只读取了前 {} 列。"),
     ("And more of this kind.", "还有更多同类情况。"),
+    // What a field of the pages about tools and providers must be.
+    ("is not a host such as example.org", "不是有效的主机名，例如 example.org"),
+    ("goes with a tool that is asked about for each host", "只适用于按主机询问的工具"),
+    ("is a cloud metadata or link-local address, which is never connected to", "是云元数据或链路本地地址，从不连接"),
     // Why a tool is not offered (`service::toolbox::selection`).
     ("You never allow it.", "你已设为从不允许。"),
     ("Its schema cannot be used: {}", "无法使用它的参数结构：{}"),

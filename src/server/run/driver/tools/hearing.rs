@@ -3,14 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use super::super::{Halt, Run};
-use super::call::{Ending, Stage, Step};
+use super::call::{Ending, Stage, Step, Target};
 use super::words;
 use crate::domain::approval::{Ask, Decision, Policy};
 use crate::domain::block::ToolStatus;
 use crate::domain::{BlockId, BlockState, Event, Failure, FailureKind, plain};
 use crate::server::run::hearing::{Heard, Said, Word};
 use crate::server::run::journal::Batch;
-use crate::server::store::{StoreError, tool_policies};
+use crate::server::store::StoreError;
+use crate::server::store::tool_policies::{self, StoredPolicy};
 
 impl Run<'_> {
     /// Does what is said, and says what became of it.
@@ -48,7 +49,11 @@ impl Run<'_> {
         }
         let ask = ask.clone();
         let lasts = matches!(decision, Decision::AllowInChat | Decision::Always);
-        if lasts && let Err(error) = self.keep_answer(&ask, decision).await {
+        let host = match &step.calls[at].target {
+            Target::Toolbox(call) => call.host().unwrap_or_default(),
+            Target::Provider | Target::Unknown => None,
+        };
+        if lasts && let Err(error) = self.keep_answer(&ask, host, decision).await {
             tracing::error!(turn = %self.job.turn.id, %error, "a lasting answer could not be stored");
             return Ok(Heard::Failed(Failure::new(FailureKind::Internal, "")));
         }
@@ -83,13 +88,21 @@ impl Run<'_> {
         Map::from_iter([("decision".to_owned(), noted)])
     }
 
-    /// Stores an answer that holds for this tool as it is now, here or everywhere.
-    async fn keep_answer(&self, ask: &Ask, decision: Decision) -> Result<(), StoreError> {
+    /// Stores an answer that holds for this tool as it is now, here or everywhere; of a call that reaches a host, for that
+    /// host.
+    async fn keep_answer(&self, ask: &Ask, host: Option<String>, decision: Decision) -> Result<(), StoreError> {
         let chat = Some(self.job.chat.id).filter(|_| decision == Decision::AllowInChat);
         let (owner, now) = (self.job.owner, self.supervisor.clock().now());
-        let schema = Some(ask.schema_hash.as_str());
+        let said = StoredPolicy {
+            chat,
+            server: ask.server.clone(),
+            tool: ask.tool.clone(),
+            host,
+            policy: Policy::Allow,
+            schema_hash: Some(ask.schema_hash.clone()),
+        };
         let mut tx = self.supervisor.db().begin().await?;
-        tool_policies::put(&mut tx, owner, chat, &ask.server, &ask.tool, Policy::Allow, schema, now).await?;
+        tool_policies::put(&mut tx, owner, &said, now).await?;
         tx.commit().await
     }
 

@@ -1,0 +1,38 @@
+//! What a path is made of besides the model's own words: results of tools, pieces of providers, what people attached and
+//! what they wrote. Read from the rows, so that a restart changes nothing of what follows from it.
+
+use crate::domain::{Block, Role, TurnId, UserId, limits};
+use crate::server::store::db::Db;
+use crate::server::store::error::StoreError;
+use crate::server::store::rows::inconsistent;
+use crate::server::store::turn_blocks::BlockRow;
+
+sql! {
+    /// `CROSS` says to SQLite where to begin: with the path. By itself it reads every block that there is.
+    PROVENANCE = concat!(up_from_leaf!(), "SELECT t.role, b.id, b.turn_id, b.seq, b.chat_seq, b.author, b.state, \
+        b.content, b.parent_block_id, b.generation_id, b.metadata, b.created_at \
+        FROM path CROSS JOIN turns t CROSS JOIN turn_blocks b WHERE t.id = path.id AND b.turn_id = path.id \
+        AND (t.role = 'user' OR b.block_type NOT IN ('text', 'thinking', 'thinking_signature')) \
+        ORDER BY path.step DESC, b.seq");
+}
+
+#[derive(sqlx::FromRow)]
+struct ProvenanceRow {
+    role: String,
+    #[sqlx(flatten)]
+    block: BlockRow,
+}
+
+/// The blocks of the path to `leaf` that the model did not write as text or reasoning, each with the role of its turn, in
+/// the order of the path. Empty when the owner has no such turn.
+pub async fn provenance(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<(Role, Block)>, StoreError> {
+    let rows: Vec<ProvenanceRow> = on!(db, |pool| {
+        let query = sqlx::query_as(PROVENANCE).bind(owner.uuid()).bind(leaf.uuid());
+        query.bind(limits::TURNS_PER_CHAT).fetch_all(pool).await?
+    });
+    let block = |row: ProvenanceRow| {
+        let role = Role::parse(&row.role).ok_or_else(|| inconsistent("turns", "role", leaf, &row.role))?;
+        Ok((role, row.block.into_block()?))
+    };
+    rows.into_iter().map(block).collect()
+}
