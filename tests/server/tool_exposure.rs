@@ -15,6 +15,7 @@ use axum::routing::get;
 use futures::future::BoxFuture;
 use http::StatusCode;
 use serde_json::{Value, json};
+use turnleaf::server::convert::PlainReader;
 use turnleaf::domain::approval::{Ask, Decision};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::tool::ToolChoice;
@@ -87,7 +88,7 @@ impl Internet {
 
 /// The house with the real toolbox and these answers: another process over the same database.
 async fn process(mut house: House, internet: &Arc<Internet>, answers: Vec<Answer>) -> House {
-    let tools = Tools::with_fetcher(house.db.clone(), Vec::new(), internet.fetcher());
+    let tools = Tools::with_fetcher(house.db.clone(), Vec::new(), Arc::new(PlainReader), internet.fetcher());
     let provider: Arc<Scripted> = Arc::new(Scripted::new("scripted", answers));
     let registry = Registry::of_providers(vec![(provider, vec!["model-a".into()])]);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);

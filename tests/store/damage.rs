@@ -13,6 +13,7 @@ use sqlx::{AssertSqlSafe, SqlitePool};
 use turnleaf::domain::approval::Policy;
 use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{Block, ChatId, Content, Turn, TurnStatus, UserId};
+use turnleaf::server::convert::PlainReader;
 use turnleaf::server::outbound::demo::Demo;
 use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::platform::clock::{Clock, SystemClock};
@@ -51,7 +52,7 @@ async fn start(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
     tx.commit().await.map_err(text("owner"))?;
     let sealer = Sealer::new(Keyring::open(None, dir).map_err(|error| error.to_string())?);
     let registry = Arc::new(Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0)));
-    let tools = Tools::new(db.clone(), Vec::new());
+    let tools = Tools::new(db.clone(), Vec::new(), Arc::new(PlainReader));
     let supervisor = Supervisor::new(db.clone(), registry, Arc::new(tools.clone()), clock, true, Pace::default());
     supervisor.sweep().await.map_err(text("sweep"))?;
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools);

@@ -294,7 +294,7 @@ impl Service {
         tx.commit().await?;
         let policies = tool_policies::list(self.db(), owner).await?;
         let seen = trusted_tools::all(self.db(), owner).await?;
-        let trust = Trust::of(self.tools().configured_server(server), &known, &seen);
+        let trust = Trust::of(self.tools().configured_server(server).as_ref(), &known, &seen);
         Ok(view::tool((!server.is_empty()).then_some(server), &known, &policies, trust))
     }
 

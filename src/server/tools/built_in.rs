@@ -160,7 +160,10 @@ impl BuiltInTools {
             }
             PAGE => {
                 let url = word(&arguments, "url").unwrap_or_default().to_owned();
-                Box::pin(async move { page::fetch(&fetcher, &*reader, &url).await })
+                Box::pin(async move {
+                    let granted = Granted { library: &*library, caller: &caller };
+                    page::fetch(&fetcher, &*reader, &url, &granted).await
+                })
             }
             SEARCH => Box::pin(async move {
                 let most = limits::SEARCH_HITS as usize;

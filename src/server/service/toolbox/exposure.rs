@@ -11,6 +11,7 @@ use crate::domain::attachment::DOCUMENT;
 use crate::domain::block::ToolStatus;
 use crate::domain::tool::Called;
 use crate::domain::{Block, BlockId, Content, DocumentId, Role};
+use crate::server::store::readable::is_placeholder;
 use crate::server::store::{StoreError, documents, turns};
 use crate::server::tools::built_in;
 use crate::server::tools::toolbox::Caller;
@@ -67,7 +68,11 @@ fn read(blocks: &[(Role, Block)]) -> (Exposure, Vec<Option<DocumentId>>) {
                 attached.push(ref_id.parse().ok().filter(|_| ref_type == DOCUMENT));
             }
             Content::Text { text, .. } if *role == Role::User => named_in(text, &mut exposure.named_hosts),
-            Content::Other(_) => exposure.is_untrusted |= !OWN_NOTES.contains(&block.content.block_type()),
+            Content::Other(_) => {
+                // What a damaged block was is not known, so it counts as a stranger's.
+                let is_own = OWN_NOTES.contains(&block.content.block_type()) && !is_placeholder(&block.content);
+                exposure.is_untrusted |= !is_own;
+            }
             Content::Text { .. } | Content::Thinking { .. } | Content::ThinkingSignature { .. } => {}
         }
     }

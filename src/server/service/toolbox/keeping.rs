@@ -58,8 +58,8 @@ impl Tools {
                 let before = known.iter().find(|listing| listing.server == key.server);
                 let before: Vec<Described> =
                     before.map(|listing| listing.tools.iter().map(described).collect()).unwrap_or_default();
-                pin(&self.0.db, owner, server, &before).await?;
-                pin(&self.0.db, owner, server, &status.tools).await?;
+                pin(&self.0.db, owner, &server, &before).await?;
+                pin(&self.0.db, owner, &server, &status.tools).await?;
             }
             if known.iter().any(|listing| listing.server == key.server && listing.tools == tools) {
                 continue;

@@ -34,8 +34,8 @@ impl Tools {
         let Some(server) = self.configured_server(server).filter(|server| server.trusts(&tool.tool)) else {
             return Ok(Trust::Absent);
         };
-        pin(&self.0.db, owner, server, std::slice::from_ref(tool)).await?;
-        Ok(Trust::of(Some(server), tool, &trusted_tools::all(&self.0.db, owner).await?))
+        pin(&self.0.db, owner, &server, std::slice::from_ref(tool)).await?;
+        Ok(Trust::of(Some(&server), tool, &trusted_tools::all(&self.0.db, owner).await?))
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::domain::{Block, Role, TurnId, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
+use crate::server::store::readable;
 use crate::server::store::rows::inconsistent;
 use crate::server::store::turn_blocks::BlockRow;
 
@@ -30,9 +31,12 @@ pub async fn provenance(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<(Rol
         let query = sqlx::query_as(PROVENANCE).bind(owner.uuid()).bind(leaf.uuid());
         query.bind(limits::TURNS_PER_CHAT).fetch_all(pool).await?
     });
+    let mut damages = Vec::new();
     let block = |row: ProvenanceRow| {
         let role = Role::parse(&row.role).ok_or_else(|| inconsistent("turns", "role", leaf, &row.role))?;
-        Ok((role, row.block.into_block()?))
+        Ok((role, row.block.into_block(&mut damages)))
     };
-    rows.into_iter().map(block).collect()
+    let blocks = rows.into_iter().map(block).collect();
+    readable::log(&damages);
+    blocks
 }
