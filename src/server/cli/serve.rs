@@ -17,13 +17,14 @@ use crate::server::cli::database::data_dir;
 use crate::server::cli::exit::Failed;
 use crate::server::cli::{installation, print};
 use crate::server::convert::Converter;
-use crate::server::http;
+use crate::server::http::admission::Admission;
 use crate::server::http::assets::Site;
 use crate::server::http::headers::Transport;
 use crate::server::http::health::{Check, Readiness};
 use crate::server::http::host::AllowedHosts;
 use crate::server::http::router::HttpConfig;
 use crate::server::http::routes;
+use crate::server::http::serve::{ConnectionLimits, serve_within};
 use crate::server::outbound::demo::Demo;
 use crate::server::outbound::registry::{Registry, local};
 use crate::server::platform::clock::{Clock, SystemClock};
@@ -31,7 +32,8 @@ use crate::server::platform::config::{Config, binding};
 use crate::server::platform::ids::{self, BootId};
 use crate::server::platform::lock_file::LockFile;
 use crate::server::platform::sealing::Keyring;
-use crate::server::platform::{shutdown, telemetry};
+use crate::server::platform::shutdown::{self, Shutdown};
+use crate::server::platform::telemetry;
 use crate::server::run::{Pace, Supervisor};
 use crate::server::service::Service;
 use crate::server::service::imports::ImportJobs;
@@ -57,13 +59,13 @@ struct House {
     drain: BoxFuture<'static, ()>,
 }
 
-/// Serves until SIGTERM or SIGINT, and gives running replies 30 s after it.
+/// Serves until SIGTERM or SIGINT, and gives running replies the drain time after it.
 pub fn run(config: &Config) -> Result<(), Failed> {
     if let Some(complaint) = telemetry::start(&config.logging) {
         tracing::warn!("{complaint}");
     }
     let addresses = config.listen.resolve()?;
-    binding::check(&config.listen, &addresses, config.security.auth.value)?;
+    binding::check(&config.listen, &addresses, &config.security)?;
 
     let data_dir = data_dir(config)?;
     let boot: BootId = ids::mint();
@@ -75,7 +77,8 @@ pub fn run(config: &Config) -> Result<(), Failed> {
 }
 
 async fn serve(config: &Config, addresses: &[SocketAddr]) -> Result<(), Failed> {
-    let shutdown = shutdown::on_signals().map_err(|error| Failed::because("listen for signals", error))?;
+    let announcement = config.drain.announce.value;
+    let shutdown = shutdown::on_signals(announcement).map_err(|error| Failed::because("listen for signals", error))?;
     let listeners = bind(config, addresses).await?;
     let bound: Vec<SocketAddr> = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
     let public_url = config.security.public_url.as_ref();
@@ -83,18 +86,27 @@ async fn serve(config: &Config, addresses: &[SocketAddr]) -> Result<(), Failed> 
         hosts: AllowedHosts::new(&config.security, bound.iter().map(SocketAddr::ip)),
         transport: transport(config),
         public_origin: public_url.map(|url| url.origin().to_owned()),
+        admission: Admission::new(&config.security),
+        ..HttpConfig::default()
+    };
+    let bounds = ConnectionLimits {
+        proxies: config.security.trusted_proxies.value.clone(),
+        drain: config.drain.finish.value,
+        ..ConnectionLimits::default()
     };
     let house = compose(config, &shell, &shutdown).await?;
     for address in &bound {
         print::line(format_args!("listening on http://{address}"))?;
         tracing::info!("listening on http://{address}");
     }
-    let (served, ()) = tokio::join!(http::serve::serve(listeners, house.router, shutdown), house.drain);
+    let serving = serve_within(listeners, house.router, shutdown.draining, bounds);
+    let (served, ()) = tokio::join!(serving, house.drain);
     served.map_err(|error| Failed::because("serve", error))
 }
 
 /// Opens and builds the rooms from the bottom up and merges their routes.
-async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationToken) -> Result<House, Failed> {
+async fn compose(config: &Config, shell: &HttpConfig, phases: &Shutdown) -> Result<House, Failed> {
+    let shutdown = &phases.draining;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let db = Db::open(config.database.value.expose()).await?;
     let migration = db.migrate(None, clock.now()).await?;
@@ -142,14 +154,16 @@ async fn compose(config: &Config, shell: &HttpConfig, shutdown: &CancellationTok
     let closing = CancellationToken::new();
     let imports = service.clone();
     let app = App::new(service, leptos, shell.transport, shutdown.clone(), closing.clone());
-    let readiness = Readiness::new(shutdown.clone(), database_check(db.clone()));
+    let journal = supervisor.clone();
+    let readiness = Readiness::new(phases.announced.clone(), database_check(db.clone()))
+        .with_journal(Arc::new(move || journal.journal_delay()));
     let router = routes::routes(&app, &site, readiness, shell);
-    let shutdown = shutdown.clone();
+    let (shutdown, patience) = (shutdown.clone(), config.drain.finish.value);
     let sockets = app.sockets().clone();
     let drain = Box::pin(async move {
         shutdown.cancelled().await;
         imports.stop_imports();
-        supervisor.drain().await;
+        supervisor.drain(patience).await;
         supervisor.toolbox().shut_down().await;
         closing.cancel();
         sockets.close();
@@ -229,6 +243,6 @@ async fn bind(config: &Config, addresses: &[SocketAddr]) -> Result<Vec<TcpListen
     // What counts is what the sockets say, not what was asked for.
     let bound: Result<Vec<SocketAddr>, _> = listeners.iter().map(TcpListener::local_addr).collect();
     let bound = bound.map_err(|error| Failed::because("read the address of a socket", error))?;
-    binding::check(&config.listen, &bound, config.security.auth.value)?;
+    binding::check(&config.listen, &bound, &config.security)?;
     Ok(listeners)
 }
