@@ -195,7 +195,10 @@ fn drain_is_announced_while_requests_are_still_accepted() {
     server.signal("TERM");
     while server.get("/readyz").starts_with("HTTP/1.1 200") {}
     let answer = server.get("/readyz");
-    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("going down") | answer.contains("shutting down"), "{answer}");
+    assert!(
+        answer.starts_with("HTTP/1.1 503") && answer.contains("going down") | answer.contains("shutting down"),
+        "{answer}"
+    );
     // New connections are accepted, and everything but readiness is as it was.
     for path in ["/healthz", "/", "/api/chats"] {
         assert!(server.get(path).starts_with("HTTP/1.1 200"), "{path}");

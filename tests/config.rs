@@ -587,7 +587,9 @@ fn without_sign_in_only_a_public_url_of_this_machine_may_be_served() {
         let addresses = config.listen.resolve().unwrap();
         binding::check(&config.listen, &addresses, &config.security).map_err(|error| error.to_string())
     };
-    for url in ["http://localhost:8080", "http://chat.localhost", "http://127.0.0.1", "http://127.9.9.9", "https://[::1]"] {
+    for url in
+        ["http://localhost:8080", "http://chat.localhost", "http://127.0.0.1", "http://127.9.9.9", "https://[::1]"]
+    {
         check(&[("TURNLEAF_PUBLIC_URL", url)]).unwrap();
     }
     let proxy: [(&str, &str); 3] = [
@@ -595,9 +597,17 @@ fn without_sign_in_only_a_public_url_of_this_machine_may_be_served() {
         ("TURNLEAF_TRUSTED_PROXIES", "127.0.0.1"),
         ("TURNLEAF_PROXY_SECRET", "0123456789abcdef"),
     ];
-    for url in ["https://chat.example", "http://192.168.1.5:3000", "http://0.0.0.0", "https://[2001:db8::1]", "http://localhost.example"] {
+    for url in [
+        "https://chat.example",
+        "http://192.168.1.5:3000",
+        "http://0.0.0.0",
+        "https://[2001:db8::1]",
+        "http://localhost.example",
+    ] {
         let refusal = check(&[("TURNLEAF_PUBLIC_URL", url)]).unwrap_err();
-        for word in [url, "TURNLEAF_PUBLIC_URL", "TURNLEAF_AUTH=proxy", "TURNLEAF_TRUSTED_PROXIES", "TURNLEAF_PROXY_SECRET"] {
+        for word in
+            [url, "TURNLEAF_PUBLIC_URL", "TURNLEAF_AUTH=proxy", "TURNLEAF_TRUSTED_PROXIES", "TURNLEAF_PROXY_SECRET"]
+        {
             assert!(refusal.contains(word), "{url}: {refusal}");
         }
         // With the proxy named and known, the name may be public and so may the address listened on.

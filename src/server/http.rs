@@ -39,7 +39,7 @@ pub mod json;
 mod json_shape;
 mod language;
 mod new_chat;
-pub(in crate::server) mod open_streams;
+pub mod open_streams;
 mod openapi;
 pub mod path_id;
 mod plain_page;

@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt};
 use http::StatusCode;
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::problem::Problem;
@@ -112,7 +112,7 @@ pub async fn guard(State(pace): State<BodyPace>, request: Request, next: Next) -
     let violation = Violation::default();
     parts.extensions.insert(violation.clone());
     let guarded = GuardedBody::new(body, BodyKind::of_path(parts.uri.path()), pace, violation);
-    next.run(Request::from_parts(parts, Body::new(guarded))).await
+    next.run(Request::from_parts(parts, Body::from_stream(guarded))).await
 }
 
 /// The inner layer: answers for a body that broke its bounds.
@@ -138,7 +138,7 @@ enum BrokenBody {
 }
 
 struct GuardedBody {
-    inner: Body,
+    inner: BodyDataStream,
     violation: Violation,
     byte_limit: u64,
     pace: BodyPace,
@@ -156,7 +156,7 @@ struct GuardedBody {
 impl GuardedBody {
     fn new(inner: Body, kind: BodyKind, pace: BodyPace, violation: Violation) -> Self {
         Self {
-            inner,
+            inner: inner.into_data_stream(),
             violation,
             byte_limit: kind.byte_limit() as u64,
             pace,
@@ -184,39 +184,34 @@ impl GuardedBody {
     }
 
     /// Ends the body: what else comes is not read.
-    fn break_off(&mut self, what: u8, error: BrokenBody) -> Poll<Option<Result<Frame<Bytes>, BrokenBody>>> {
+    fn break_off(&mut self, what: u8, error: BrokenBody) -> Poll<Option<Result<Bytes, BrokenBody>>> {
         self.violation.record(what);
-        self.inner = Body::empty();
+        self.inner = Body::empty().into_data_stream();
         Poll::Ready(Some(Err(error)))
     }
 }
 
-impl HttpBody for GuardedBody {
-    type Data = Bytes;
-    type Error = BrokenBody;
+impl Stream for GuardedBody {
+    type Item = Result<Bytes, BrokenBody>;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        let polled = Pin::new(&mut this.inner).poll_frame(cx);
+        let polled = this.inner.poll_next_unpin(cx);
         let now = Instant::now();
         let since = this.waiting_since.take();
         let waited = this.waited + since.map_or(Duration::ZERO, |since| now - since);
         match polled {
-            Poll::Ready(frame) => {
+            Poll::Ready(piece) => {
                 this.waited = waited;
                 // The windows that ended before this piece came are judged without it.
                 if this.is_too_slow(waited) {
                     return this.break_off(Violation::SLOW, BrokenBody::Slow);
                 }
-                let piece = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref().map(Bytes::len));
-                this.received += piece.unwrap_or(0) as u64;
+                this.received += piece.as_ref().map_or(0, |piece| piece.as_ref().map_or(0, Bytes::len)) as u64;
                 if this.received > this.byte_limit {
                     return this.break_off(Violation::LONG, BrokenBody::Long);
                 }
-                Poll::Ready(frame.map(|frame| frame.map_err(BrokenBody::Broken)))
+                Poll::Ready(piece.map(|piece| piece.map_err(BrokenBody::Broken)))
             }
             Poll::Pending => {
                 this.waiting_since = Some(since.unwrap_or(now));
@@ -235,14 +230,6 @@ impl HttpBody for GuardedBody {
                 }
             }
         }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
     }
 }
 

@@ -50,6 +50,9 @@ mod tests {
         for path in ["/forms/edit", "/forms/attach", "/forms/documents/upload", "/forms/import", "/api/blobs"] {
             assert_eq!(check(&headers, BodyKind::of_path(path).byte_limit()), Ok(()), "{path}");
         }
-        assert_eq!(check(&headers, BodyKind::of_path("/forms/send").byte_limit()), Err(Problem::too_large(limits::BODY_BYTES)));
+        assert_eq!(
+            check(&headers, BodyKind::of_path("/forms/send").byte_limit()),
+            Err(Problem::too_large(limits::BODY_BYTES))
+        );
     }
 }

@@ -152,7 +152,9 @@ async fn finish(
 /// Tells a client that its address has too many connections, as far as its socket takes that at once.
 fn refuse(stream: &TcpStream) {
     tracing::debug!("an address has too many connections");
-    let _ = stream.try_write(b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let _ = stream.try_write(
+        b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
 }
 
 async fn connection(

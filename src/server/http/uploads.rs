@@ -20,8 +20,8 @@ use super::query::Query;
 use crate::domain::{Invalid, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::{ServiceError, StoreError};
 use crate::server::service::uploads::{UploadKind, Uploaded, too_large};
+use crate::server::service::{ServiceError, StoreError};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -37,8 +37,18 @@ fn routes(pace: BodyPace) -> Router {
         .route("/form", post(|Form(fields): Form<Vec<(String, String)>>| async move { fields.len().to_string() }))
         .route("/forms/attach", post(multipart))
         // Server functions read the body themselves.
-        .route("/raw", post(|body: Body| async move { to_bytes(body, usize::MAX).await.map(|all| all.len().to_string()).unwrap_or_default() }))
-        .route("/api/imports", post(|body: Body| async move { to_bytes(body, usize::MAX).await.map(|all| all.len().to_string()).unwrap_or_default() }))
+        .route(
+            "/raw",
+            post(|body: Body| async move {
+                to_bytes(body, usize::MAX).await.map(|all| all.len().to_string()).unwrap_or_default()
+            }),
+        )
+        .route(
+            "/api/imports",
+            post(|body: Body| async move {
+                to_bytes(body, usize::MAX).await.map(|all| all.len().to_string()).unwrap_or_default()
+            }),
+        )
         .layer(axum::extract::DefaultBodyLimit::disable())
         .layer(from_fn(answer))
         .layer(from_fn_with_state(pace, guard))
@@ -61,7 +71,8 @@ const KINDS: [(&str, &str); 5] = [
 
 async fn begin(address: SocketAddr, path: &str, kind: &str, head: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let head = format!("POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: {kind}\r\nConnection: close\r\n{head}\r\n\r\n");
+    let head =
+        format!("POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: {kind}\r\nConnection: close\r\n{head}\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
     stream
 }
@@ -126,7 +137,14 @@ async fn body_that_holds_the_rate_may_go_on_for_the_time_of_its_route() {
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("2000"), "{answer}");
     // Without an end it has its time in all; an import has another.
     let (upload, import) = tokio::join!(
-        async { trickle(begin(address, "/raw", "text/plain", "Content-Length: 1000000").await, &[b'a'; 400], Duration::from_millis(20)).await },
+        async {
+            trickle(
+                begin(address, "/raw", "text/plain", "Content-Length: 1000000").await,
+                &[b'a'; 400],
+                Duration::from_millis(20),
+            )
+            .await
+        },
         async {
             let stream = begin(address, "/api/imports", "text/plain", "Content-Length: 40000").await;
             trickle(stream, &[b'a'; 400], Duration::from_millis(20)).await
@@ -181,8 +199,8 @@ async fn time_in_which_nobody_reads_is_not_the_clients() {
     let body = Body::from_stream(futures::stream::iter(pieces));
     let mut body = GuardedBody::new(body, BodyKind::Plain, QUICK, Violation::default());
     let mut count = 0;
-    while let Some(frame) = futures::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
-        frame.unwrap();
+    while let Some(piece) = body.next().await {
+        piece.unwrap();
         count += 1;
         // A handler that is slow to store what it read.
         tokio::time::advance(Duration::from_secs(1)).await;

@@ -47,12 +47,6 @@ pub fn read(environment: &Environment, file: &ConfigFile, is_public: bool) -> Re
             announced,
             ANNOUNCE_SECONDS,
         )?,
-        finish: seconds(
-            "TURNLEAF_DRAIN_SECONDS",
-            "drain_seconds",
-            file.drain_seconds,
-            limits::DRAIN,
-            FINISH_SECONDS,
-        )?,
+        finish: seconds("TURNLEAF_DRAIN_SECONDS", "drain_seconds", file.drain_seconds, limits::DRAIN, FINISH_SECONDS)?,
     })
 }
