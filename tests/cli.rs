@@ -55,7 +55,14 @@ struct Server {
 impl Server {
     /// Starts on a free port and waits until it says that it listens.
     fn start(data_dir: &Path) -> Self {
-        Self::spawn(turnleaf(data_dir).args(["serve", "--listen", "127.0.0.1:0"]))
+        Self::start_with(data_dir, &[])
+    }
+
+    /// The same with these variables.
+    fn start_with(data_dir: &Path, variables: &[(&str, &str)]) -> Self {
+        let mut command = turnleaf(data_dir);
+        command.envs(variables.iter().copied());
+        Self::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]))
     }
 
     /// The same with a command of its own.
@@ -69,8 +76,14 @@ impl Server {
 
     /// Sends one request and reads the whole answer.
     fn get(&self, path: &str) -> String {
+        self.get_with(path, "")
+    }
+
+    /// The same with these header lines.
+    fn get_with(&self, path: &str, headers: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address).unwrap();
+        let host = &self.address;
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
@@ -135,6 +148,88 @@ fn an_address_that_others_can_reach_is_refused_with_78() {
     let by_environment = turnleaf(dir.path()).env("HOST", "0.0.0.0").output().unwrap();
     assert_eq!(by_environment.status.code(), Some(78));
     assert!(text(&by_environment.stderr).contains("set by HOST"));
+}
+
+#[test]
+fn public_url_without_sign_in_is_refused_with_78() {
+    let dir = tempfile::tempdir().unwrap();
+    let run_with = |arguments: &[&str]| {
+        turnleaf(dir.path()).args(arguments).env("TURNLEAF_PUBLIC_URL", "https://chat.example").output().unwrap()
+    };
+    for command in [&["serve", "--listen", "127.0.0.1:0"] as &[&str], &["config", "check"]] {
+        let output = run_with(command);
+        assert_eq!(output.status.code(), Some(78), "{command:?}");
+        let message = text(&output.stderr);
+        assert!(message.contains("https://chat.example") && message.contains("TURNLEAF_AUTH=proxy"), "{message}");
+    }
+    let doctor = run_with(&["doctor"]);
+    assert_eq!(doctor.status.code(), Some(1));
+    assert!(text(&doctor.stdout).contains("WRONG address: refusing to serve https://chat.example"));
+    assert!(!dir.path().join("turnleaf.db").exists(), "nothing was begun");
+}
+
+#[test]
+fn server_behind_a_proxy_answers_to_it_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (secret, file) = ("0123456789abcdef0123", dir.path().join("proxy-secret"));
+    std::fs::write(&file, format!("{secret}\n")).unwrap();
+    let header = format!("X-Turnleaf-Proxy-Secret: {secret}\r\n");
+    for (proxies, is_trusted) in [("127.0.0.1", true), ("10.0.0.0/8", false)] {
+        let server = Server::start_with(
+            dir.path(),
+            &[
+                ("TURNLEAF_AUTH", "proxy"),
+                ("TURNLEAF_TRUSTED_PROXIES", proxies),
+                ("TURNLEAF_PROXY_SECRET_FILE", file.to_str().unwrap()),
+            ],
+        );
+        let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                       Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        let id = "0190b5b4-7c1e-7abc-8def-0123456789ab";
+        let (stream, socket) = (format!("/api/turns/{id}/events"), format!("/api/chats/{id}/ws"));
+        for (path, extra) in
+            [("/", ""), ("/api/chats", ""), ("/favicon.svg", ""), (&stream, ""), (&socket, upgrade), ("/none", "")]
+        {
+            for headers in ["", "X-Turnleaf-Proxy-Secret: 0123456789abcdef0124\r\n"] {
+                let answer = server.get_with(path, &format!("{headers}{extra}"));
+                assert!(answer.starts_with("HTTP/1.1 403"), "{path}: {answer}");
+            }
+            let answer = server.get_with(path, &format!("{header}{extra}"));
+            assert_eq!(!answer.starts_with("HTTP/1.1 403"), is_trusted, "{path}: {answer}");
+        }
+        for path in ["/healthz", "/readyz"] {
+            assert!(server.get(path).starts_with("HTTP/1.1 200"), "{path}");
+        }
+        assert!(server.get_with("/", &header).starts_with("HTTP/1.1 200") == is_trusted);
+    }
+}
+
+#[test]
+fn drain_is_announced_while_requests_are_still_accepted() {
+    let dir = tempfile::tempdir().unwrap();
+    let variables = [("TURNLEAF_DRAIN_ANNOUNCE_SECONDS", "120"), ("TURNLEAF_DRAIN_SECONDS", "20")];
+    let mut server = Server::start_with(dir.path(), &variables);
+    assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
+    server.signal("TERM");
+    while server.get("/readyz").starts_with("HTTP/1.1 200") {}
+    let answer = server.get("/readyz");
+    assert!(
+        answer.starts_with("HTTP/1.1 503") && answer.contains("going down") | answer.contains("shutting down"),
+        "{answer}"
+    );
+    // New connections are accepted, and everything but readiness is as it was.
+    for path in ["/healthz", "/", "/api/chats"] {
+        assert!(server.get(path).starts_with("HTTP/1.1 200"), "{path}");
+    }
+    // The next signal ends the announcement, and with nothing under way the server.
+    server.signal("INT");
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    // A short announcement ends by itself.
+    let mut server = Server::start_with(dir.path(), &[("TURNLEAF_DRAIN_ANNOUNCE_SECONDS", "1")]);
+    let begun = std::time::Instant::now();
+    server.signal("TERM");
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert!(begun.elapsed() >= std::time::Duration::from_secs(1));
 }
 
 #[test]

@@ -522,6 +522,11 @@ fn settings_that_make_no_sense_are_refused_by_name() {
         ("TURNLEAF_ALLOWED_HOSTS", "*"),
         ("TURNLEAF_TRUSTED_PROXIES", "10.0.0.0/33"),
         ("TURNLEAF_TRUSTED_PROXIES", "proxy"),
+        ("TURNLEAF_PROXY_SECRET", "short"),
+        ("TURNLEAF_PROXY_SECRET", "sixteen or more, with spaces"),
+        ("TURNLEAF_DRAIN_SECONDS", "0"),
+        ("TURNLEAF_DRAIN_SECONDS", "soon"),
+        ("TURNLEAF_DRAIN_ANNOUNCE_SECONDS", "301"),
         ("TURNLEAF_STORE_RAW", "perhaps"),
         ("TURNLEAF_MIN_FREE_DISK", "a lot"),
         ("TURNLEAF_QUOTA", "1.5 GiB"),
@@ -547,7 +552,7 @@ fn without_sign_in_only_this_machine_may_be_served() {
     let check = |host: &str, addresses: &[&str]| {
         let config = load(&[("HOST", host)]).unwrap();
         let addresses: Vec<SocketAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();
-        binding::check(&config.listen, &addresses, config.security.auth.value).map_err(|error| error.to_string())
+        binding::check(&config.listen, &addresses, &config.security).map_err(|error| error.to_string())
     };
     for (host, address) in [
         ("127.0.0.1", "127.0.0.1:3000"),
@@ -577,6 +582,89 @@ fn without_sign_in_only_this_machine_may_be_served() {
 }
 
 #[test]
+fn without_sign_in_only_a_public_url_of_this_machine_may_be_served() {
+    // security.md 2.5: behind a proxy without a password everybody would have everything.
+    let check = |variables: &[(&str, &str)]| {
+        let config = load(variables).unwrap();
+        let addresses = config.listen.resolve().unwrap();
+        binding::check(&config.listen, &addresses, &config.security).map_err(|error| error.to_string())
+    };
+    for url in
+        ["http://localhost:8080", "http://chat.localhost", "http://127.0.0.1", "http://127.9.9.9", "https://[::1]"]
+    {
+        check(&[("TURNLEAF_PUBLIC_URL", url)]).unwrap();
+    }
+    let proxy: [(&str, &str); 3] = [
+        ("TURNLEAF_AUTH", "proxy"),
+        ("TURNLEAF_TRUSTED_PROXIES", "127.0.0.1"),
+        ("TURNLEAF_PROXY_SECRET", "0123456789abcdef"),
+    ];
+    for url in [
+        "https://chat.example",
+        "http://192.168.1.5:3000",
+        "http://0.0.0.0",
+        "https://[2001:db8::1]",
+        "http://localhost.example",
+    ] {
+        let refusal = check(&[("TURNLEAF_PUBLIC_URL", url)]).unwrap_err();
+        for word in
+            [url, "TURNLEAF_PUBLIC_URL", "TURNLEAF_AUTH=proxy", "TURNLEAF_TRUSTED_PROXIES", "TURNLEAF_PROXY_SECRET"]
+        {
+            assert!(refusal.contains(word), "{url}: {refusal}");
+        }
+        // With the proxy named and known, the name may be public and so may the address listened on.
+        check(&[&proxy[..], &[("TURNLEAF_PUBLIC_URL", url), ("HOST", "0.0.0.0")]].concat()).unwrap();
+    }
+    for (left_out, named) in [(1, "TURNLEAF_TRUSTED_PROXIES"), (2, "TURNLEAF_PROXY_SECRET")] {
+        let mut incomplete = proxy.to_vec();
+        incomplete.remove(left_out);
+        for host in ["127.0.0.1", "0.0.0.0"] {
+            let refusal = check(&[&incomplete[..], &[("HOST", host)]].concat()).unwrap_err();
+            assert!(refusal.contains(named) && refusal.contains("X-Turnleaf-Proxy-Secret"), "{refusal}");
+            assert!(!refusal.contains("0123456789abcdef"), "{refusal}");
+        }
+    }
+}
+
+#[test]
+fn drain_is_announced_where_a_proxy_may_watch() {
+    let seconds = |variables: &[(&str, &str)]| {
+        let drain = load(variables).unwrap().drain;
+        (drain.announce.value.as_secs(), drain.finish.value.as_secs())
+    };
+    assert_eq!(seconds(&[]), (0, 30));
+    assert_eq!(seconds(&[("TURNLEAF_PUBLIC_URL", "http://localhost:8080")]), (0, 30));
+    assert_eq!(seconds(&[("TURNLEAF_PUBLIC_URL", "https://chat.example")]), (5, 30));
+    assert_eq!(seconds(&[("TURNLEAF_AUTH", "proxy")]), (5, 30));
+    assert_eq!(seconds(&[("TURNLEAF_DRAIN_SECONDS", "90"), ("TURNLEAF_DRAIN_ANNOUNCE_SECONDS", "10")]), (10, 90));
+    let place = Place::new();
+    let file = place.file("c.toml", "drain_seconds = 60\ndrain_announce_seconds = 7\n");
+    let drain = place.load(&Flags { config: Some(file), ..Flags::default() }, &[]).unwrap().drain;
+    assert_eq!((drain.announce.value.as_secs(), drain.finish.value.as_secs()), (7, 60));
+}
+
+#[test]
+fn address_ranges_contain_what_shares_their_first_bits() {
+    let contains = |range: &str, address: &str| {
+        let config = load(&[("TURNLEAF_TRUSTED_PROXIES", range)]).unwrap();
+        config.security.trusted_proxies.value[0].contains(address.parse().unwrap())
+    };
+    for (range, inside, outside) in [
+        ("10.0.0.0/8", "10.255.0.1", "11.0.0.1"),
+        ("10.0.0.0/8", "::ffff:10.0.0.1", "::a00:1"),
+        ("::ffff:10.0.0.0/104", "10.1.1.1", "11.1.1.1"),
+        ("192.0.2.7", "192.0.2.7", "192.0.2.6"),
+        ("0.0.0.0/0", "203.0.113.7", "2001:db8::1"),
+        ("::/0", "2001:db8::1", "203.0.113.7"),
+        ("2001:db8::/32", "2001:db8:ffff::1", "2001:db9::1"),
+        ("::1", "::1", "127.0.0.1"),
+    ] {
+        assert!(contains(range, inside), "{range} {inside}");
+        assert!(!contains(range, outside), "{range} {outside}");
+    }
+}
+
+#[test]
 fn an_address_stands_for_itself_and_a_name_for_what_the_system_says() {
     let config = load(&[("HOST", "::"), ("PORT", "1")]).unwrap();
     assert_eq!(config.listen.resolve().unwrap(), ["[::]:1".parse().unwrap()]);
@@ -597,6 +685,7 @@ fn what_is_shown_has_no_secret_in_it() {
             &[
                 ("OPENAI_API_KEY", "canary-2"),
                 ("TURNLEAF_SECRET_KEY", "canary-3"),
+                ("TURNLEAF_PROXY_SECRET", "canary-6-for-the-proxy"),
                 ("DATABASE_URL", "postgres://me:canary-4@db:5432/turnleaf?password=canary-5"),
             ],
         )
@@ -605,7 +694,8 @@ fn what_is_shown_has_no_secret_in_it() {
     for text in [shown.to_string(), format!("{config:?}")] {
         assert!(!text.contains("canary"), "{text}");
     }
-    assert_eq!(shown["secret_key"], masked::MASK);
+    assert_eq!((&shown["secret_key"], &shown["proxy_secret"]), (&masked::MASK.into(), &masked::MASK.into()));
+    assert_eq!(shown["drain_seconds"]["value"], 30);
     assert_eq!(shown["database_url"]["value"], "postgres://me:********@db:5432/turnleaf");
     assert_eq!(shown["database_url"]["source"], "DATABASE_URL");
     assert_eq!(shown["providers"][0]["source"], "environment");

@@ -3,10 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use axum::response::Html;
 use axum::routing::{get, post};
@@ -16,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 use turnleaf::domain::id::TurnId;
 use turnleaf::domain::limits;
+use turnleaf::server::http::admission::Admission;
 use turnleaf::server::http::assets::{self, Site};
 use turnleaf::server::http::headers::{self, Transport};
 use turnleaf::server::http::health::{self, Readiness};
@@ -109,8 +113,11 @@ fn shell_with(variables: &[(&str, &str)]) -> Shell {
         hosts: AllowedHosts::new(&security, [[127, 0, 0, 1].into()]),
         transport: Transport { is_https: public_url.is_some_and(|url| url.is_https()) },
         public_origin: public_url.map(|url| url.origin().to_owned()),
+        admission: Admission::new(&security),
+        ..HttpConfig::default()
     };
-    Shell { router: router::layers(router::fallbacks(router), &config), site, draining, _dir: dir }
+    let router = router::entrance(router::layers(router::fallbacks(router), &config), &config);
+    Shell { router, site, draining, _dir: dir }
 }
 
 fn shell() -> Shell {
@@ -264,7 +271,7 @@ async fn a_page_carries_the_nonce_of_its_own_rendering() {
     };
     let security = Config::load(&Flags::default(), &Environment::default()).unwrap().security;
     let config = HttpConfig { hosts: AllowedHosts::new(&security, []), ..HttpConfig::default() };
-    let router = router::layers(Router::new().route("/", get(page())), &config);
+    let router = router::entrance(router::layers(Router::new().route("/", get(page())), &config), &config);
     let mut nonces = Vec::new();
     for _ in 0..2 {
         let response = router.clone().oneshot(request(Method::GET, "/", &[], "")).await.unwrap();
@@ -401,6 +408,52 @@ async fn the_public_address_is_an_own_page_too() {
         let answer = shell.send(request(Method::POST, "/api/nothing", &[("origin", origin)], "")).await;
         assert_eq!(answer.status, status, "{origin}");
     }
+}
+
+const PROXY_SECRET: &str = "correct-horse-battery-staple";
+
+/// The same request from this peer.
+fn from_peer(peer: &str, mut request: Request<Body>) -> Request<Body> {
+    request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 4711)));
+    request
+}
+
+#[tokio::test]
+async fn behind_a_proxy_only_the_proxy_with_its_secret_is_answered_on_every_route() {
+    let shell = shell_with(&[
+        ("TURNLEAF_AUTH", "proxy"),
+        ("TURNLEAF_PUBLIC_URL", "https://chat.example"),
+        ("TURNLEAF_TRUSTED_PROXIES", "10.0.0.0/8"),
+        ("TURNLEAF_PROXY_SECRET", PROXY_SECRET),
+    ]);
+    let secret = ("x-turnleaf-proxy-secret", PROXY_SECRET);
+    for (method, path, status) in every_kind(&shell.site) {
+        for host in ["chat.example", "127.0.0.1:3000"] {
+            for (peer, headers) in [
+                ("10.0.0.1", vec![]),
+                ("10.0.0.1", vec![("x-turnleaf-proxy-secret", "wrong")]),
+                ("127.0.0.1", vec![secret]),
+                ("203.0.113.7", vec![secret]),
+                ("203.0.113.7", vec![secret, ("x-forwarded-for", "10.0.0.1")]),
+            ] {
+                let headers = [&headers[..], &[("host", host)]].concat();
+                let answer = shell.send(from_peer(peer, request(method.clone(), &path, &headers, ""))).await;
+                if path == "/healthz" && peer == "127.0.0.1" {
+                    assert_eq!(answer.status, StatusCode::OK, "a health check of this machine");
+                    continue;
+                }
+                assert_eq!(answer.status, StatusCode::FORBIDDEN, "{method} {path} from {peer} {headers:?}");
+                assert_eq!(answer.problem(), "proxy_required");
+                assert_eq!(answer.header("x-content-type-options"), "nosniff");
+            }
+            let headers = [secret, ("host", host)];
+            let answer = shell.send(from_peer("10.0.0.1", request(method.clone(), &path, &headers, ""))).await;
+            assert_eq!(answer.status, status, "{method} {path}");
+        }
+    }
+    // A request that nobody can place is not let in either.
+    let unplaced = shell.get("/", &[secret, ("host", "chat.example")]).await;
+    assert_eq!(unplaced.problem(), "proxy_required");
 }
 
 #[tokio::test]
@@ -645,6 +698,29 @@ fn the_name_of_a_build_follows_its_files() {
     assert_eq!(Site::open(Some(dir.path())).build(), site.build());
     std::fs::write(dir.path().join("pkg/turnleaf.js"), "let other;").unwrap();
     assert_ne!(Site::open(Some(dir.path())).build(), site.build());
+}
+
+#[tokio::test]
+async fn a_journal_that_does_not_write_is_seen() {
+    let answers = async |delay: Duration| {
+        let check: health::Check = Arc::new(|| Box::pin(async { Ok(()) }));
+        let readiness = Readiness::new(CancellationToken::new(), check).with_journal(Arc::new(move || delay));
+        let router: Router = health::routes(readiness, String::new());
+        let status = async |path: &str| {
+            let answer = router.clone().oneshot(request(Method::GET, path, &[], "")).await.unwrap();
+            let status = answer.status();
+            let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+            (status, serde_json::from_slice::<Value>(&body).unwrap()["component"].clone())
+        };
+        (status("/readyz").await, status("/healthz").await)
+    };
+    let (fine, broken) = ((StatusCode::OK, Value::Null), (StatusCode::SERVICE_UNAVAILABLE, Value::from("journal")));
+    let moment = Duration::from_millis(1);
+    assert_eq!(answers(Duration::ZERO).await, (fine.clone(), fine.clone()));
+    assert_eq!(answers(limits::JOURNAL_LATE - moment).await, (fine.clone(), fine.clone()));
+    assert_eq!(answers(limits::JOURNAL_LATE).await, (broken.clone(), fine.clone()));
+    assert_eq!(answers(limits::JOURNAL_STUCK - moment).await, (broken.clone(), fine));
+    assert_eq!(answers(limits::JOURNAL_STUCK).await, (broken.clone(), broken));
 }
 
 #[tokio::test]

@@ -100,6 +100,8 @@ mod samples;
 mod search;
 #[path = "server/sidebar.rs"]
 mod sidebar;
+#[path = "server/slow_clients.rs"]
+mod slow_clients;
 #[path = "server/socket.rs"]
 mod socket;
 #[path = "server/storage.rs"]

@@ -8,10 +8,10 @@
 mod actors;
 #[path = "store/bush.rs"]
 mod bush;
-#[path = "store/damage.rs"]
-mod damage;
 #[path = "store/claims.rs"]
 mod claims;
+#[path = "store/damage.rs"]
+mod damage;
 #[path = "store/databases.rs"]
 mod databases;
 #[path = "store/documents.rs"]

@@ -29,8 +29,21 @@ pub const JSON_DEPTH: usize = 64;
 pub const JSON_VALUE_DEPTH: usize = 96;
 pub const JSON_TEXT_DEPTH: usize = 112;
 /// How long a body may take to arrive, and the head of a request.
+/// How long a body may take to arrive at any speed; after that each window of time must bring so many bytes (4 KiB a
+/// second), and all of it has the time of an upload or an import.
 pub const BODY_TIME: Duration = Duration::from_secs(30);
+pub const BODY_WINDOW: Duration = Duration::from_secs(10);
+pub const BODY_WINDOW_BYTES: u64 = 40 << 10;
+/// How long the head of a request may take, and how long a client may take nothing of its answer.
 pub const HEAD_TIME: Duration = Duration::from_secs(10);
+pub const WRITE_TIME: Duration = Duration::from_secs(30);
+/// Connections of one address, requests of one client behind a proxy that run at once, and replies that one client follows
+/// (streams and WebSockets together). This machine itself has the instance's bound: it is its user's.
+pub const CONNECTIONS_PER_ADDRESS: usize = 100;
+pub const REQUESTS_PER_CLIENT: usize = 100;
+pub const STREAMS_PER_CLIENT: usize = 12;
+pub const LOCAL_CONNECTIONS: usize = 4 * RUNNING_TURNS;
+pub const LOCAL_STREAMS: usize = 2 * RUNNING_TURNS;
 /// One header's value; the cookies', of which ours take a few hundred bytes; the whole head.
 pub const HEADER_BYTES: usize = 32 << 10;
 pub const COOKIE_BYTES: usize = 8 << 10;
@@ -197,6 +210,9 @@ pub const COMMIT_EVERY: Duration = Duration::from_millis(60);
 /// How much growth of all turns together may wait. Each turn costs a commit a few pages however much it brings, so many
 /// turns at once must not commit more often than the clock says.
 pub const COMMIT_BYTES: usize = 2 << 20;
+/// How old a batch may get that the journal has not stored: then the server is not ready, and then no longer alive.
+pub const JOURNAL_LATE: Duration = Duration::from_secs(10);
+pub const JOURNAL_STUCK: Duration = Duration::from_secs(60);
 /// How long growth may wait for its frame when more is right behind it.
 pub const FRAME_EVERY: Duration = Duration::from_millis(16);
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -218,8 +234,10 @@ pub const STOP_TIME: Duration = Duration::from_secs(10);
 pub const STOP_ROUNDS: u32 = 5;
 /// How long a request that made something is remembered by its name.
 pub const REQUESTS_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
-/// From SIGTERM to the exit.
+/// What running replies get at the end, unless `drain_seconds` says otherwise; and how long a server behind a proxy says
+/// before that that it is going down, unless `drain_announce_seconds` does.
 pub const DRAIN: Duration = Duration::from_secs(30);
+pub const DRAIN_ANNOUNCE: Duration = Duration::from_secs(5);
 
 /// A connection to a provider: its key or one header's value, bytes; extra headers; models that are named or hidden.
 pub const PROVIDER_KEY_BYTES: usize = 4 << 10;

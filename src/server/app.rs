@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::domain::UserId;
 use crate::server::http::headers::Transport;
+use crate::server::http::open_streams::OpenStreams;
 use crate::server::pages::Pages;
 use crate::server::service::Service;
 
@@ -19,6 +20,7 @@ struct Handles {
     closing: CancellationToken,
     draining: CancellationToken,
     sockets: TaskTracker,
+    streams: OpenStreams,
 }
 
 /// Everything a request may use.
@@ -34,8 +36,8 @@ impl App {
         draining: CancellationToken,
         closing: CancellationToken,
     ) -> Self {
-        let sockets = TaskTracker::new();
-        Self(Arc::new(Handles { service, leptos, transport, closing, draining, sockets }))
+        let (sockets, streams) = (TaskTracker::new(), OpenStreams::default());
+        Self(Arc::new(Handles { service, leptos, transport, closing, draining, sockets, streams }))
     }
 
     pub fn service(&self) -> &Service {
@@ -62,6 +64,11 @@ impl App {
     /// its any more.
     pub fn sockets(&self) -> &TaskTracker {
         &self.0.sockets
+    }
+
+    /// The replies that clients follow.
+    pub fn streams(&self) -> &OpenStreams {
+        &self.0.streams
     }
 
     pub fn is_draining(&self) -> bool {

@@ -3,6 +3,7 @@
 //! `problem`) and the accept loop (`serve`).
 
 mod accept;
+pub mod admission;
 pub mod assets;
 mod attach_forms;
 mod blobs;
@@ -38,6 +39,7 @@ pub mod json;
 mod json_shape;
 mod language;
 mod new_chat;
+pub mod open_streams;
 mod openapi;
 pub mod path_id;
 mod plain_page;
@@ -47,8 +49,9 @@ mod providers;
 pub mod query;
 mod reading;
 mod refusal;
+pub mod request_body;
 pub mod request_id;
-pub mod request_size;
+mod request_size;
 pub mod router;
 pub mod routes;
 mod search;

@@ -15,8 +15,8 @@ pub mod dialect;
 pub mod error;
 pub mod migrate;
 mod pattern;
-pub mod readable;
 mod postgres_tx;
+pub mod readable;
 mod rows;
 pub mod time_limits;
 

@@ -146,7 +146,8 @@ fn a_disk_that_fills_up_refuses_new_turns_and_takes_them_when_it_has_room_again(
     let Some(disk) = SmallDisk::mount("size=64m") else { return };
     let data_dir = disk.path().join("data");
     let mut command = turnleaf(&data_dir);
-    let server = Server::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]).env("TURNLEAF_MIN_FREE_DISK", "16 MiB"));
+    let server =
+        Server::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]).env("TURNLEAF_MIN_FREE_DISK", "16 MiB"));
     let chat = |name: &str| {
         let (status, chat) = post(&server, "/api/chats", "{\"provider\":\"demo\",\"model\":\"plain\"}");
         assert_eq!(status, 201, "{name}: {chat}");

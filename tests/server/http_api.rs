@@ -40,6 +40,11 @@ impl Api {
 
     /// The API of a server that is there already.
     pub fn over(house: House) -> Self {
+        Self::within(house, HttpConfig::default())
+    }
+
+    /// The same with these bounds and rules; the names it answers to are those of this machine.
+    pub fn within(house: House, config: HttpConfig) -> Self {
         let token = CancellationToken::new();
         let options = LeptosOptions::builder().output_name("turnleaf").build();
         let closing = token.clone();
@@ -47,8 +52,7 @@ impl Api {
         let readiness = Readiness::new(token, Arc::new(|| Box::pin(async { Ok(()) })));
         let security = Config::load(&Flags::default(), &Environment::default()).unwrap().security;
         let hosts = AllowedHosts::new(&security, [[127, 0, 0, 1].into()]);
-        let router =
-            routes(&app, &Arc::new(Site::open(None)), readiness, &HttpConfig { hosts, ..HttpConfig::default() });
+        let router = routes(&app, &Arc::new(Site::open(None)), readiness, &HttpConfig { hosts, ..config });
         Self { router, closing, house }
     }
 

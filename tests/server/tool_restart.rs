@@ -194,7 +194,12 @@ async fn a_shutdown_leaves_what_waits_at_once_and_as_it_is() {
         let id = house.send_to(chat, "go").await.assistant_turn.id;
         let asking = house.until(id, asks).await;
         // Within less than the time that runs get to finish by themselves.
-        tokio::time::timeout(std::time::Duration::from_secs(10), house.service.supervisor().drain()).await.unwrap();
+        tokio::time::timeout(
+            std::time::Duration::from_secs(10),
+            house.service.supervisor().drain(turnleaf::domain::limits::DRAIN),
+        )
+        .await
+        .unwrap();
         let house = house.killed(provider([answer([text("Done.")])]), Arc::new(lab.clone())).await;
         assert_eq!(house.service.turn(house.owner, id).await.unwrap(), asking);
         house.decide(id, Decision::Allow, None).await.unwrap();

@@ -137,7 +137,7 @@ async fn a_shutdown_waits_for_what_runs_and_leaves_what_asks() {
         let id = house.send_to(chat, "go").await.assistant_turn.id;
         house.until(id, |turn| statuses(turn) == [ToolStatus::AwaitingApproval, ToolStatus::Running]).await;
         let supervisor = house.service.supervisor().clone();
-        let drain = tokio::spawn(async move { supervisor.drain().await });
+        let drain = tokio::spawn(async move { supervisor.drain(turnleaf::domain::limits::DRAIN).await });
         lab.until_runs("wait", waited + 1).await;
         gate.notify_one();
         drain.await.unwrap();

@@ -85,7 +85,7 @@ async fn furnish(db: &Db, dir: &Path) -> ChatId {
         client_request_id: None,
     };
     service.create_document(owner, document).await.unwrap();
-    service.set_tool_policy(owner, "", "calculator", Policy::Never).await.unwrap();
+    service.set_tool_policy(owner, "", "calculator", None, Policy::Never).await.unwrap();
     let server = StoredToolServer {
         id: id(),
         owner_id: owner,

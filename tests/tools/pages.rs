@@ -33,6 +33,10 @@ impl Library for NoChats {
     fn search<'a>(&'a self, _: &'a Caller, _: &'a str, _: usize) -> BoxFuture<'a, Result<Value, String>> {
         Box::pin(std::future::ready(Ok(json!({}))))
     }
+
+    fn may_fetch<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(false))
+    }
 }
 
 /// Every name is public, and leads to one server of this machine.

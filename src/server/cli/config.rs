@@ -11,7 +11,7 @@ use crate::server::platform::config::{Config, binding, masked};
 pub fn run(command: &ConfigCommand, config: &Config, json: bool) -> Result<(), Failed> {
     match command {
         ConfigCommand::Check => {
-            binding::check(&config.listen, &config.listen.resolve()?, config.security.auth.value)?;
+            binding::check(&config.listen, &config.listen.resolve()?, &config.security)?;
             if json {
                 print::json(&serde_json::json!({ "ok": true }))
             } else {

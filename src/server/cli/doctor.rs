@@ -12,6 +12,7 @@ use crate::server::cli::{free_space, print};
 use crate::server::convert::Converter;
 use crate::server::convert::sandbox::Sandbox;
 use crate::server::http::assets::Site;
+use crate::server::platform::config::security::Auth;
 use crate::server::platform::config::{Config, binding};
 use crate::server::platform::ids;
 use crate::server::platform::lock_file::{LockError, LockFile};
@@ -74,8 +75,11 @@ fn configuration(config: &Config) -> Observation {
 
 fn address(config: &Config) -> Observation {
     let listen = &config.listen;
-    let checked = listen.resolve().and_then(|addresses| binding::check(listen, &addresses, config.security.auth.value));
+    let checked = listen.resolve().and_then(|addresses| binding::check(listen, &addresses, &config.security));
     match checked {
+        Ok(()) if config.security.auth.value == Auth::Proxy => {
+            seen("address", Verdict::Fine, format_args!("{} answers to its trusted proxies only", listen.text()))
+        }
         Ok(()) => seen("address", Verdict::Fine, format_args!("{} is reachable from this machine only", listen.text())),
         Err(error) => seen("address", Verdict::Wrong, error),
     }

@@ -22,13 +22,14 @@ use crate::server::cli::serve::claim::WatchedClaim;
 use crate::server::cli::serve::reload::Reload;
 use crate::server::cli::{file_modes, free_space, installation, print};
 use crate::server::convert::Converter;
-use crate::server::http;
+use crate::server::http::admission::Admission;
 use crate::server::http::assets::Site;
 use crate::server::http::headers::Transport;
 use crate::server::http::health::{Check, Readiness};
 use crate::server::http::host::AllowedHosts;
 use crate::server::http::router::HttpConfig;
 use crate::server::http::routes;
+use crate::server::http::serve::{ConnectionLimits, serve_within};
 use crate::server::outbound::demo::Demo;
 use crate::server::outbound::registry::{Registry, local};
 use crate::server::platform::clock::{Clock, SystemClock};
@@ -36,7 +37,7 @@ use crate::server::platform::config::{Config, Flags, binding};
 use crate::server::platform::ids::{self, BootId};
 use crate::server::platform::lock_file::LockFile;
 use crate::server::platform::sealing::Keyring;
-use crate::server::platform::shutdown;
+use crate::server::platform::shutdown::{self, Shutdown};
 use crate::server::platform::telemetry::{self, LogFilter};
 use crate::server::run::{Pace, Supervisor};
 use crate::server::service::Service;
@@ -71,14 +72,14 @@ struct Reloadable {
     registry: Arc<Registry>,
 }
 
-/// Serves until SIGTERM or SIGINT, and gives running replies 30 s after it.
+/// Serves until SIGTERM or SIGINT, and gives running replies the drain time after it.
 pub fn run(config: &Config, flags: &Flags) -> Result<(), Failed> {
     let (log, complaint) = telemetry::start(&config.logging);
     if let Some(complaint) = complaint {
         tracing::warn!("{complaint}");
     }
     let addresses = config.listen.resolve()?;
-    binding::check(&config.listen, &addresses, config.security.auth.value)?;
+    binding::check(&config.listen, &addresses, &config.security)?;
     if let Some(warning) = file_modes::repair(config) {
         tracing::warn!("{warning}");
     }
@@ -98,7 +99,8 @@ async fn serve(
     boot: BootId,
     (flags, log): (&Flags, LogFilter),
 ) -> Result<(), Failed> {
-    let shutdown = shutdown::on_signals().map_err(|error| Failed::because("listen for signals", error))?;
+    let announcement = config.drain.announce.value;
+    let shutdown = shutdown::on_signals(announcement).map_err(|error| Failed::because("listen for signals", error))?;
     // From here on a hangup no longer ends the process; one that comes before the server is there waits.
     let hangup = shutdown::on_hangup().map_err(|error| Failed::because("listen for signals", error))?;
     let listeners = bind(config, addresses).await?;
@@ -108,6 +110,13 @@ async fn serve(
         hosts: AllowedHosts::new(&config.security, bound.iter().map(SocketAddr::ip)),
         transport: transport(config),
         public_origin: public_url.map(|url| url.origin().to_owned()),
+        admission: Admission::new(&config.security),
+        ..HttpConfig::default()
+    };
+    let bounds = ConnectionLimits {
+        proxies: config.security.trusted_proxies.value.clone(),
+        drain: config.drain.finish.value,
+        ..ConnectionLimits::default()
     };
     let (house, parts) = compose(config, boot, &shell, &shutdown).await?;
     let reload = Reload {
@@ -120,12 +129,13 @@ async fn serve(
         listening: bound.iter().map(SocketAddr::ip).collect(),
         log,
     };
-    tokio::spawn(reload.on_hangup(hangup, shutdown.clone()));
+    tokio::spawn(reload.on_hangup(hangup, shutdown.draining.clone()));
     for address in &bound {
         print::line(format_args!("listening on http://{address}"))?;
         tracing::info!("listening on http://{address}");
     }
-    let (served, drained) = tokio::join!(http::serve::serve(listeners, house.router, shutdown), house.drain);
+    let serving = serve_within(listeners, house.router, shutdown.draining, bounds);
+    let (served, drained) = tokio::join!(serving, house.drain);
     served.map_err(|error| Failed::because("serve", error))?;
     drained
 }
@@ -135,8 +145,9 @@ async fn compose(
     config: &Config,
     boot: BootId,
     shell: &HttpConfig,
-    shutdown: &CancellationToken,
+    phases: &Shutdown,
 ) -> Result<(House, Reloadable), Failed> {
+    let shutdown = &phases.draining;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let db = Db::open_within(config.database.value.expose(), TimeLimits::SERVING).await?;
     let claim = claim::claim_and_migrate(&db, boot, &*clock).await?;
@@ -183,14 +194,16 @@ async fn compose(
     let closing = CancellationToken::new();
     let imports = service.clone();
     let app = App::new(service, leptos, shell.transport, shutdown.clone(), closing.clone());
-    let readiness = Readiness::new(shutdown.clone(), database_check(db.clone()));
+    let journal = supervisor.clone();
+    let readiness = Readiness::new(phases.announced.clone(), database_check(db.clone()))
+        .with_journal(Arc::new(move || journal.journal_delay()));
     let router = routes::routes(&app, &site, readiness, shell);
-    let shutdown = shutdown.clone();
+    let (shutdown, patience) = (shutdown.clone(), config.drain.finish.value);
     let sockets = app.sockets().clone();
     let drain = Box::pin(async move {
         shutdown.cancelled().await;
         imports.stop_imports();
-        supervisor.drain().await;
+        supervisor.drain(patience).await;
         supervisor.toolbox().shut_down().await;
         closing.cancel();
         sockets.close();
@@ -274,6 +287,6 @@ async fn bind(config: &Config, addresses: &[SocketAddr]) -> Result<Vec<TcpListen
     // What counts is what the sockets say, not what was asked for.
     let bound: Result<Vec<SocketAddr>, _> = listeners.iter().map(TcpListener::local_addr).collect();
     let bound = bound.map_err(|error| Failed::because("read the address of a socket", error))?;
-    binding::check(&config.listen, &bound, config.security.auth.value)?;
+    binding::check(&config.listen, &bound, &config.security)?;
     Ok(listeners)
 }

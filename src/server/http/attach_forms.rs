@@ -2,8 +2,7 @@
 //! that takes it away. What is typed comes back with the page.
 
 use axum::Form;
-use axum::extract::multipart::MultipartRejection;
-use axum::extract::{Multipart, State};
+use axum::extract::{Multipart, Request, State};
 use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
@@ -73,9 +72,9 @@ pub async fn attach(
     State(app): State<App>,
     viewer: Viewer,
     asked: Asked,
-    form: Result<Multipart, MultipartRejection>,
+    request: Request,
 ) -> Result<Response, Problem> {
-    let (chat, refused) = read_form(&app, form, |form| take(&app, viewer.0, form)).await?;
+    let (chat, refused) = read_form(&app, request, |form| take(&app, viewer.0, form)).await?;
     if refused.is_empty() {
         return Ok(see_other(&page_of(chat)));
     }

@@ -1,8 +1,8 @@
 //! The forms of documents without script: each does one deed and sends the browser on with 303; what could not be done
 //! stays on the page with what is wrong.
 
-use axum::extract::multipart::{Field, MultipartRejection};
-use axum::extract::{DefaultBodyLimit, Multipart, State};
+use axum::extract::multipart::Field;
+use axum::extract::{Multipart, Request, State};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use http::StatusCode;
@@ -31,20 +31,15 @@ use crate::server::service::uploads::UploadKind;
 /// Fields that are no files.
 const SHORT: usize = 200;
 
-/// The files of one form, all together.
-pub fn file_limit() -> DefaultBodyLimit {
-    DefaultBodyLimit::max(limits::TURN_UPLOAD_BYTES)
-}
-
 /// `POST /forms/documents/upload`: a document of each file, or a new version of the one that is named. What is wrong with
 /// one file keeps no other from being taken.
 pub async fn upload(
     State(app): State<App>,
     viewer: Viewer,
     asked: Asked,
-    form: Result<Multipart, MultipartRejection>,
+    request: Request,
 ) -> Result<Response, Problem> {
-    let (of, files) = read_form(&app, form, |form| take(&app, viewer.0, form)).await?;
+    let (of, files) = read_form(&app, request, |form| take(&app, viewer.0, form)).await?;
     if let [FileSaid::Made { id, .. }] = files[..] {
         let done = if of.is_some() { "saved" } else { "created" };
         return Ok(see_other(&format!("/documents/{id}?done={done}")));

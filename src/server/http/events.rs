@@ -16,6 +16,8 @@ use serde::Deserialize;
 use tokio::time::{Instant, interval_at};
 
 use super::accept;
+use super::admission::Client;
+use super::open_streams::{OpenStream, Subscriber};
 use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
@@ -48,6 +50,8 @@ pub(super) enum Outgoing {
 trait Encoder: Send {
     const CONTENT_TYPE: &'static str;
     fn opening(&self) -> Option<Bytes>;
+    /// The last bytes for a client that has to close this stream, because it opened too many others.
+    fn displaced(&self) -> Option<Bytes>;
     fn encode(&mut self, outgoing: Outgoing) -> Option<Bytes>;
 }
 
@@ -55,6 +59,7 @@ trait Encoder: Send {
 pub async fn events(
     State(app): State<App>,
     viewer: Viewer,
+    client: Client,
     PathId(id): PathId<TurnId>,
     Query(query): Query<EventsQuery>,
     headers: HeaderMap,
@@ -78,11 +83,12 @@ pub async fn events(
         return Err(Problem::not_found());
     };
     let with_markup = query.markup.as_deref() == Some("1");
+    let place = app.streams().open(Subscriber::new(viewer.0, client));
     let outgoing = outgoing(app, viewer, id, followed, with_markup);
     let offered = [sse::Sse::CONTENT_TYPE, ndjson::Lines::CONTENT_TYPE];
     Ok(match accept::preferred(&headers, &offered) {
-        ndjson::Lines::CONTENT_TYPE => respond(ndjson::Lines::of(&turn), outgoing),
-        _ => respond(sse::Sse::of(id), outgoing),
+        ndjson::Lines::CONTENT_TYPE => respond(ndjson::Lines::of(&turn), place, outgoing),
+        _ => respond(sse::Sse::of(id), place, outgoing),
     })
 }
 
@@ -90,17 +96,27 @@ fn restarted(turn: &crate::domain::Turn) -> bool {
     turn.error.as_ref().is_some_and(|failure| failure.kind == crate::domain::FailureKind::ServerRestarted)
 }
 
-fn respond<E: Encoder + 'static>(mut encoder: E, outgoing: impl Stream<Item = Outgoing> + Send + 'static) -> Response {
+fn respond<E: Encoder + 'static>(
+    mut encoder: E,
+    place: OpenStream,
+    outgoing: impl Stream<Item = Outgoing> + Send + 'static,
+) -> Response {
     let opening = encoder.opening();
     let bytes = stream! {
         if let Some(opening) = opening {
             yield Ok::<Bytes, std::convert::Infallible>(opening);
         }
         let mut outgoing = pin!(outgoing);
-        while let Some(next) = outgoing.next().await {
-            if let Some(bytes) = encoder.encode(next) {
-                yield Ok(bytes);
+        while let Some(next) = place.displaced().run_until_cancelled(outgoing.next()).await {
+            match next {
+                Some(next) => if let Some(bytes) = encoder.encode(next) {
+                    yield Ok(bytes);
+                },
+                None => return,
             }
+        }
+        if let Some(bytes) = encoder.displaced() {
+            yield Ok(bytes);
         }
     };
     let headers = [

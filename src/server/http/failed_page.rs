@@ -71,10 +71,9 @@ async fn read_again(headers: &HeaderMap, body: Body) -> (Body, Bytes) {
     if !is_form || length.is_none_or(|length| length > limits::BODY_BYTES) {
         return (body, Bytes::new());
     }
-    let why = match tokio::time::timeout(limits::BODY_TIME, to_bytes(body, limits::BODY_BYTES)).await {
-        Ok(Ok(bytes)) => return (Body::from(bytes.clone()), bytes),
-        Ok(Err(broken)) => broken,
-        Err(slow) => axum::Error::new(slow),
+    let why = match to_bytes(body, limits::BODY_BYTES).await {
+        Ok(bytes) => return (Body::from(bytes.clone()), bytes),
+        Err(broken) => broken,
     };
     // It breaks off for its handler too, which would take nothing for an empty form.
     (Body::from_stream(stream::iter([Err::<Bytes, _>(why)])), Bytes::new())

@@ -1,6 +1,7 @@
 //! For whoever watches the server: is it alive, is it ready, which version is it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -10,23 +11,42 @@ use futures::future::BoxFuture;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::limits;
 use crate::server::http::json::Json;
 use crate::server::http::problem::Problem;
 
 /// Whether the database answers; the error is for the log.
 pub type Check = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 
+/// How long the journal keeps its runs waiting.
+pub type JournalDelay = Arc<dyn Fn() -> Duration + Send + Sync>;
+
 /// What decides about readiness.
 #[derive(Clone)]
 pub struct Readiness {
     draining: CancellationToken,
     check: Check,
+    journal_delay: JournalDelay,
 }
 
 impl Readiness {
     /// Ready until `draining` is cancelled, as long as `check` succeeds.
     pub fn new(draining: CancellationToken, check: Check) -> Self {
-        Self { draining, check }
+        Self { draining, check, journal_delay: Arc::new(|| Duration::ZERO) }
+    }
+
+    /// Also as long as the journal writes: not ready when it is late, and not alive when it is stuck.
+    pub fn with_journal(self, journal_delay: JournalDelay) -> Self {
+        Self { journal_delay, ..self }
+    }
+
+    /// The problem of a journal whose oldest batch is older than this.
+    fn journal_problem(&self, most: Duration) -> Option<Problem> {
+        let delay = (self.journal_delay)();
+        (delay >= most).then(|| {
+            tracing::warn!(seconds = delay.as_secs(), "the journal does not write");
+            Problem::unavailable("The journal does not write.", 5).with("component", "journal")
+        })
     }
 }
 
@@ -37,15 +57,25 @@ where
 {
     let version = json!({ "name": "turnleaf", "version": env!("CARGO_PKG_VERSION"), "build": build });
     Router::new()
-        .route("/healthz", get(|| async { Json(json!({ "status": "ok" })) }))
+        .route("/healthz", get(alive))
         .route("/readyz", get(ready))
         .route("/version", get(move || async move { Json(version) }))
         .with_state(readiness)
 }
 
+async fn alive(State(readiness): State<Readiness>) -> Response {
+    match readiness.journal_problem(limits::JOURNAL_STUCK) {
+        Some(problem) => problem.into_response(),
+        None => Json(json!({ "status": "ok" })).into_response(),
+    }
+}
+
 async fn ready(State(readiness): State<Readiness>) -> Response {
     if readiness.draining.is_cancelled() {
         return Problem::unavailable("The server is shutting down.", 5).into_response();
+    }
+    if let Some(problem) = readiness.journal_problem(limits::JOURNAL_LATE) {
+        return problem.into_response();
     }
     match (readiness.check)().await {
         Ok(()) => Json(json!({ "status": "ready" })).into_response(),

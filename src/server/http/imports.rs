@@ -1,12 +1,12 @@
 //! Chats that come in: a file as a request's body or in a form. It goes to a file of its own while it arrives, so that
 //! its size is no matter of memory, and is read behind the answer.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use axum::body::{Body, Bytes};
-use axum::extract::multipart::{MultipartError, MultipartRejection};
-use axum::extract::{DefaultBodyLimit, Multipart, Request, State};
+use axum::extract::multipart::MultipartRejection;
+use axum::extract::{Multipart, Request, State};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -19,15 +19,15 @@ use super::path_id::PathId;
 use super::plain_page::{Asked, Fields, see_other};
 use super::problem::Problem;
 use super::query::Query;
-use super::uploads::{self, text_of, too_slow};
+use super::uploads::{broken, text_of, unwritten};
 use crate::domain::{ImportId, Invalid, UserId, file_name, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::transfer::{ImportPage, TransferPage};
 use crate::server::plain_pages::words::everything;
 use crate::server::plain_pages::{Page, Said};
+use crate::server::service::ServiceError;
 use crate::server::service::imports::{Import, ImportFormat, ImportJob, ImportPlace, formats, parse_format};
-use crate::server::service::{ServiceError, StoreError};
 use crate::ui::words::told::told_of_field;
 
 /// How often a page of an import that runs is looked at again, in seconds.
@@ -36,11 +36,6 @@ const AGAIN_AFTER: &str = "2";
 const AUTO: &str = "auto";
 /// Fields that are no file.
 const SHORT: usize = 200;
-
-/// How long a body with a file to take in may be.
-pub fn file_limit() -> DefaultBodyLimit {
-    DefaultBodyLimit::max(limits::IMPORT_BYTES)
-}
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -82,7 +77,7 @@ pub async fn create(
     app.service().check_growth(viewer.0, declared).await?;
     let body: Body = request.into_body();
     let broke_off = |_| Problem::invalid(Invalid::new("", "the body broke off"));
-    let file = in_time(arrived((&app, viewer.0), &place, body.into_data_stream(), broke_off)).await?;
+    let file = arrived((&app, viewer.0), &place, body.into_data_stream(), broke_off).await?;
     let id = begin(&app, viewer.0, file, &query.name, format, query.dry_run)?;
     let mut response = (StatusCode::ACCEPTED, Json(ImportBegun { id })).into_response();
     let place = HeaderValue::try_from(format!("/api/imports/{id}")).map_err(Problem::internal)?;
@@ -154,7 +149,7 @@ pub async fn take(
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
     let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
-    match in_time(taken(&app, viewer.0, form)).await {
+    match taken(&app, viewer.0, form).await {
         Ok(id) => Ok(see_other(&format!("/settings/data/imports/{id}"))),
         Err(problem) => match problem.invalid_sentence() {
             Some(sentence) => {
@@ -201,31 +196,10 @@ fn format_of(name: Option<&str>) -> Result<Option<ImportFormat>, Problem> {
     }
 }
 
-/// What may take as long as a file's arrival, and no longer: pieces that come one by one never end by themselves.
-async fn in_time<T>(arriving: impl Future<Output = Result<T, Problem>>) -> Result<T, Problem> {
-    tokio::time::timeout(limits::IMPORT_TIME, arriving).await.map_err(|_| too_slow())?
-}
-
-/// A form that broke off, or is too large.
-fn broken(error: MultipartError) -> Problem {
-    match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(limits::IMPORT_BYTES),
-        _ => uploads::broken(error),
-    }
-}
-
 /// How long a body says that it is; 0 where it does not say.
 fn declared_length(headers: &HeaderMap) -> u64 {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     length.unwrap_or(0)
-}
-
-/// The disk took no more of it.
-fn unwritten(error: io::Error) -> Problem {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ServiceError::Store(StoreError::Full).into(),
-        _ => Problem::internal(error),
-    }
 }
 
 /// The file, as it arrives.
@@ -238,25 +212,16 @@ async fn arrived<E>(
     let mut file = place.file().map_err(unwritten)?;
     let mut length = 0;
     let mut checked_at = 0;
-    loop {
-        match tokio::time::timeout(limits::BODY_TIME, stream.next()).await {
-            Err(_) => return Err(too_slow()),
-            Ok(None) => break,
-            Ok(Some(Err(error))) => return Err(broken(error)),
-            Ok(Some(Ok(piece))) => {
-                length += piece.len();
-                if length > limits::IMPORT_BYTES {
-                    return Err(Problem::too_large(limits::IMPORT_BYTES));
-                }
-                if length - checked_at >= limits::STORAGE_CHECKED_EVERY {
-                    checked_at = length;
-                    // What was written counts already.
-                    app.service().check_growth(owner, piece.len() as u64).await?;
-                }
-                // The disk's buffer takes a piece at once.
-                file.write_all(&piece).map_err(unwritten)?;
-            }
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(&broken)?;
+        length += piece.len();
+        if length - checked_at >= limits::STORAGE_CHECKED_EVERY {
+            checked_at = length;
+            // What was written counts already.
+            app.service().check_growth(owner, piece.len() as u64).await?;
         }
+        // The disk's buffer takes a piece at once.
+        file.write_all(&piece).map_err(unwritten)?;
     }
     // The length of a body in pieces is known now.
     app.service().check_growth(owner, 0).await?;

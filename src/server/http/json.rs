@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::domain::failure::Invalid;
-use crate::domain::limits;
 use crate::server::http::json_shape;
 use crate::server::http::problem::Problem;
 
@@ -73,16 +72,10 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
     if is_json && is_utf8 { Ok(()) } else { Err(refused()) }
 }
 
+/// A body that is too long or too slow is answered by `request_body`, whatever this says of it.
 async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
-    let reading = Bytes::from_request(request, state);
-    match tokio::time::timeout(limits::BODY_TIME, reading).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(rejection)) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
-            Err(Problem::too_large(limits::BODY_BYTES))
-        }
-        Ok(Err(_)) => Err(Problem::invalid(Invalid::new("", "the body broke off"))),
-        Err(_) => Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The body took too long to arrive.")),
-    }
+    let read = Bytes::from_request(request, state).await;
+    read.map_err(|_| Problem::invalid(Invalid::new("", "the body broke off")))
 }
 
 /// Reads a body's bytes into `T`.

@@ -1,5 +1,5 @@
-//! Bounds on the size of a request, before any route sees it: 431 for its head, 413 for its body. Bodies without a
-//! stated length are cut by the router's default body limit while they are read.
+//! Bounds on the size of a request, before any route sees it: 431 for its head, 413 for a body whose stated length is too
+//! long. A body without a stated length is cut while it is read (`request_body`).
 
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -9,22 +9,13 @@ use http::{HeaderMap, StatusCode};
 
 use crate::domain::limits;
 use crate::server::http::problem::Problem;
+use crate::server::http::request_body::BodyKind;
 
 /// Refuses what is too large.
 pub async fn layer(request: Request, next: Next) -> Response {
-    match check(request.headers(), bound(request.uri().path())) {
+    match check(request.headers(), BodyKind::of_path(request.uri().path()).byte_limit()) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
-    }
-}
-
-/// How long the body of a request may be. Only where files come in it is longer than elsewhere.
-fn bound(path: &str) -> usize {
-    match path {
-        "/api/blobs" => limits::UPLOAD_BYTES,
-        "/forms/documents/upload" | "/forms/attach" | "/forms/edit" => limits::TURN_UPLOAD_BYTES,
-        "/api/imports" | "/forms/import" => limits::IMPORT_BYTES,
-        _ => limits::BODY_BYTES,
     }
 }
 
@@ -57,8 +48,11 @@ mod tests {
     fn forms_with_files_may_be_as_long_as_their_files() {
         let headers = HeaderMap::from_iter([(CONTENT_LENGTH, HeaderValue::from(3_u32 << 20))]);
         for path in ["/forms/edit", "/forms/attach", "/forms/documents/upload", "/forms/import", "/api/blobs"] {
-            assert_eq!(check(&headers, bound(path)), Ok(()), "{path}");
+            assert_eq!(check(&headers, BodyKind::of_path(path).byte_limit()), Ok(()), "{path}");
         }
-        assert_eq!(check(&headers, bound("/forms/send")), Err(Problem::too_large(limits::BODY_BYTES)));
+        assert_eq!(
+            check(&headers, BodyKind::of_path("/forms/send").byte_limit()),
+            Err(Problem::too_large(limits::BODY_BYTES))
+        );
     }
 }

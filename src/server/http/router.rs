@@ -11,10 +11,11 @@ use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
-use crate::domain::limits;
+use crate::server::http::admission::{self, Admission};
 use crate::server::http::headers::Transport;
 use crate::server::http::host::AllowedHosts;
 use crate::server::http::problem::Problem;
+use crate::server::http::request_body::{self, BodyPace};
 use crate::server::http::{csrf, headers, host, language, request_id, request_size};
 use crate::ui::locale::{locale, word};
 
@@ -25,25 +26,41 @@ pub struct HttpConfig {
     pub transport: Transport,
     /// The public address as browsers write it in `Origin`.
     pub public_origin: Option<String>,
+    pub admission: Admission,
+    pub body_pace: BodyPace,
 }
 
 /// Puts the shell around all routes and fallbacks that the router has by now. From outside in: the request's id and its
-/// line in the log, the language, the headers of the response, its compression, panics, the request's size, the name
-/// asked for, cross-site requests, and the default body limit.
+/// line in the log, the language, the headers of the response, its compression, panics, who is admitted, a body that broke
+/// its bounds, the request's size, the name asked for, and cross-site requests. [`entrance`] goes around all of it.
 pub fn layers<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
     router
-        .layer(DefaultBodyLimit::max(limits::BODY_BYTES))
+        // The guard of every body has the bound.
+        .layer(DefaultBodyLimit::disable())
         .layer(csrf::layer(config.public_origin.as_deref()))
         .layer(from_fn_with_state(config.hosts.clone(), host::layer))
         .layer(from_fn(request_size::layer))
+        .layer(from_fn(request_body::answer))
+        .layer(from_fn(admission::require))
         .layer(CatchPanicLayer::custom(panicked as fn(Box<dyn std::any::Any + Send>) -> Response<Body>))
         .layer(CompressionLayer::new().quality(CompressionLevel::Precise(6)).compress_when(shrinks as Shrinks))
         .layer(from_fn_with_state(config.transport, headers::layer))
         .layer(from_fn(language::layer))
         .layer(from_fn(request_id::layer))
+}
+
+/// Puts the outermost layers around everything, also around what tells failures on pages: the client is identified and the
+/// body guarded before anything reads it.
+pub fn entrance<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    router
+        .layer(from_fn_with_state(config.body_pace, request_body::guard))
+        .layer(from_fn_with_state(config.admission.clone(), admission::identify))
 }
 
 type Shrinks = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;

@@ -5,7 +5,7 @@ use axum::{Extension, Router};
 
 use super::assets::{self, Site};
 use super::health::{self, Readiness};
-use super::router::{HttpConfig, layers};
+use super::router::{HttpConfig, entrance, layers};
 use super::{
     attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, chats_page, compare, copies, documents,
     documents_forms, documents_page, drafts, events, everything, exports, find, forms, gallery, generations, grafts,
@@ -95,7 +95,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/documents/{id}", get(documents_page::show))
         .route("/documents/{id}/edit", get(documents_page::edit))
         .route("/documents/{id}/compare", get(documents_page::compare))
-        .route("/forms/documents/upload", post(documents_forms::upload).layer(documents_forms::file_limit()))
+        .route("/forms/documents/upload", post(documents_forms::upload))
         .route("/forms/documents/save", post(documents_forms::save))
         .route("/forms/documents/delete", post(documents_forms::delete))
         .route("/forms/documents/restore", post(documents_forms::restore))
@@ -144,7 +144,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/branch", post(tree_pages::change))
         .route("/c/{id}/find", get(find::page))
         .route("/forms/send", post(forms::send))
-        .route("/forms/attach", post(attach_forms::attach).layer(documents_forms::file_limit()))
+        .route("/forms/attach", post(attach_forms::attach))
         .route("/forms/detach", post(attach_forms::detach))
         .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))
@@ -153,21 +153,21 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/turns/{id}/again", get(turn_pages::again_page))
         .route("/turns/{id}/sent", get(turn_pages::sent_page))
         .route("/turns/{id}/raw", get(turn_pages::raw_page))
-        .route("/forms/edit", post(turn_pages::edit).layer(documents_forms::file_limit()))
+        .route("/forms/edit", post(turn_pages::edit))
         .route("/forms/copy", post(turn_pages::copy))
         .route("/forms/preferences", post(preferences::keep))
         .route("/forms/keys", post(preferences::keep_keys))
         .route("/api/export", get(exports::everything))
         .route("/api/chats/{id}/export", get(exports::chat).layer(Extension(site.clone())))
         .route("/c/{id}/export", get(exports::page))
-        .route("/api/imports", post(imports::create).layer(imports::file_limit()))
+        .route("/api/imports", post(imports::create))
         .route("/api/imports/{id}", get(imports::show))
         .route("/api/imports/{id}/stop", post(imports::stop))
         .route("/settings/data", get(imports::data_page))
         .route("/settings/data/imports/{id}", get(imports::page))
         .route("/settings/data/delete", get(everything::page))
         .route("/forms/delete-everything", post(everything::delete))
-        .route("/forms/import", post(imports::take).layer(imports::file_limit()))
+        .route("/forms/import", post(imports::take))
         .route("/forms/import/stop", post(imports::stop_form));
     let api = api
         .route("/settings/general", get(preferences::general))
@@ -184,5 +184,5 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .method_not_allowed_fallback(super::router::method_not_allowed)
         .fallback(site_pages::not_found);
     let pages_of_failures = axum::middleware::from_fn_with_state(app.clone(), super::failed_page::layer);
-    layers(router, config).layer(pages_of_failures).with_state(app.clone())
+    entrance(layers(router, config).layer(pages_of_failures), config).with_state(app.clone())
 }

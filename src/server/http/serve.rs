@@ -1,56 +1,114 @@
 //! The accept loop. Our own, because it sets what a library's leaves open: no delayed sending, a bound on the time and
-//! the size of a request's head, patience when file descriptors run out, and an end that waits for no one for ever.
+//! the size of a request's head, on how long a client may read nothing and on the connections of one address, patience when
+//! file descriptors run out, and an end that waits for no one for ever.
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::domain::limits;
+use crate::server::http::admission::AddressCounts;
 use crate::server::http::problem::Problem;
+use crate::server::platform::config::security::AddressRange;
 
 /// Pause after a failed accept: long enough for connections to end, short enough that nobody notices.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// What open connections get beyond the drain, to send the endings that the drain wrote.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// The bounds of connections.
+#[derive(Debug, Clone)]
+pub struct ConnectionLimits {
+    /// How many one address may have open, and this machine itself. The proxies bring the connections of many clients and
+    /// have no bound.
+    pub per_address: usize,
+    pub local: usize,
+    pub proxies: Vec<AddressRange>,
+    /// How long the head of a request may take.
+    pub head_time: Duration,
+    /// How long a client may take nothing of what is sent to it.
+    pub write_time: Duration,
+    /// How long requests that are under way may take after the end was asked for.
+    pub drain: Duration,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self {
+            per_address: limits::CONNECTIONS_PER_ADDRESS,
+            local: limits::LOCAL_CONNECTIONS,
+            proxies: Vec::new(),
+            head_time: limits::HEAD_TIME,
+            write_time: limits::WRITE_TIME,
+            drain: limits::DRAIN,
+        }
+    }
+}
+
+impl ConnectionLimits {
+    /// How many connections this address may have; none is no bound.
+    fn bound_of(&self, address: IpAddr) -> Option<usize> {
+        if self.proxies.iter().any(|range| range.contains(address)) {
+            return None;
+        }
+        Some(if address.to_canonical().is_loopback() { self.local } else { self.per_address })
+    }
+}
+
 /// Serves until `shutdown` is cancelled. Then no connection is accepted any more, idle ones are closed, requests under
 /// way may finish, and what is left after the drain time is cut. Handlers of endless streams should watch the same
 /// token.
 pub async fn serve(listeners: Vec<TcpListener>, router: Router, shutdown: CancellationToken) -> io::Result<()> {
-    serve_with(listeners, router, shutdown, limits::DRAIN + LAST_WORDS).await
+    serve_within(listeners, router, shutdown, ConnectionLimits::default()).await
 }
 
-/// The same with the time that connections get after the end was asked for.
-async fn serve_with(
+/// The same within other bounds.
+pub async fn serve_within(
     listeners: Vec<TcpListener>,
     router: Router,
     shutdown: CancellationToken,
-    patience: Duration,
+    bounds: ConnectionLimits,
 ) -> io::Result<()> {
+    let (bounds, counts) = (Arc::new(bounds), AddressCounts::default());
     let connections = TaskTracker::new();
     let cut = CancellationToken::new();
     let mut loops = JoinSet::new();
     let router = router.layer(from_fn_with_state((connections.clone(), cut.clone()), finish));
     for listener in listeners {
         let (router, shutdown, connections, cut) = (router.clone(), shutdown.clone(), connections.clone(), cut.clone());
+        let (bounds, counts) = (bounds.clone(), counts.clone());
         loops.spawn(async move {
             while let Some(accepted) = shutdown.run_until_cancelled(listener.accept()).await {
                 match accepted {
-                    Ok((stream, _)) => {
-                        let connection = connection(stream, router.clone(), shutdown.clone());
+                    Ok((stream, peer)) => {
+                        let bound = bounds.bound_of(peer.ip());
+                        let place = bound.map(|bound| counts.enter(peer.ip(), bound));
+                        if matches!(place, Some(None)) {
+                            refuse(&stream);
+                            continue;
+                        }
+                        let connection = connection(stream, peer, router.clone(), shutdown.clone(), bounds.clone());
                         let cut = cut.clone();
-                        connections.spawn(async move { cut.run_until_cancelled(connection).await });
+                        connections.spawn(async move {
+                            let _place = place;
+                            cut.run_until_cancelled(connection).await
+                        });
                     }
                     Err(error) if is_of_one_connection(&error) => {}
                     Err(error) => {
@@ -65,7 +123,7 @@ async fn serve_with(
         ended.map_err(io::Error::other)?;
     }
     connections.close();
-    if tokio::time::timeout(patience, connections.wait()).await.is_err() {
+    if tokio::time::timeout(bounds.drain + LAST_WORDS, connections.wait()).await.is_err() {
         tracing::warn!(open = connections.len(), "cutting connections that did not end in time");
         cut.cancel();
         connections.wait().await;
@@ -91,16 +149,38 @@ async fn finish(
     }
 }
 
-async fn connection(stream: TcpStream, router: Router, shutdown: CancellationToken) {
+/// Tells a client that its address has too many connections, as far as its socket takes that at once.
+fn refuse(stream: &TcpStream) {
+    tracing::debug!("an address has too many connections");
+    let _ = stream.try_write(
+        b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
+}
+
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    shutdown: CancellationToken,
+    bounds: Arc<ConnectionLimits>,
+) {
     // Without this the kernel holds small writes back until the last one is acknowledged, up to 40 ms.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot switch off delayed sending");
     }
+    // Also the end of a client that reads nothing, and with it of what waits to be sent to it.
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(bounds.write_time));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        router.call(request)
+    });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits::HEAD_TIME)
+        .header_read_timeout(bounds.head_time)
         .max_buf_size(limits::HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(Box::pin(stream)), service)
         .with_upgrades();
     tokio::pin!(serving);
     let ended = tokio::select! {

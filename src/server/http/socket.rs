@@ -24,7 +24,9 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 
 use self::connection::Connection;
+use super::admission::Client;
 use super::csrf;
+use super::open_streams::Subscriber;
 use super::path_id::PathId;
 use super::problem::Problem;
 use super::query::Query;
@@ -50,6 +52,7 @@ pub struct SocketQuery {
 pub async fn open(
     State(app): State<App>,
     viewer: Viewer,
+    client: Client,
     PathId(chat): PathId<ChatId>,
     Query(query): Query<SocketQuery>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -61,8 +64,9 @@ pub async fn open(
     }
     let upgrade = upgrade.max_message_size(limits::SOCKET_MESSAGE_BYTES).max_frame_size(limits::SOCKET_MESSAGE_BYTES);
     let token = app.sockets().token();
+    let place = app.streams().open(Subscriber::new(viewer.0, client));
     Ok(upgrade.on_upgrade(move |socket| async move {
-        Connection::new(app, viewer.0, chat, end).run(socket, query.after).await;
+        Connection::new(app, viewer.0, chat, end, place).run(socket, query.after).await;
         drop(token);
     }))
 }

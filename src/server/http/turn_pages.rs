@@ -125,8 +125,7 @@ impl Edit {
     async fn read(&mut self, app: &App, request: Request) -> Result<(), Problem> {
         let kind = request.headers().get(CONTENT_TYPE);
         if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
-            let form = Multipart::from_request(request, app).await;
-            return read_form(app, form, |form| self.read_parts(form)).await;
+            return read_form(app, request, |form| self.read_parts(form)).await;
         }
         let fields = Fields::from_request(request, app).await?;
         let text_of = |name: &str| fields.text(name).unwrap_or_default();

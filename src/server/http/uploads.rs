@@ -1,14 +1,18 @@
-//! Files that come in: a raw body, or one file of a form. Read with a bound while they arrive, kept in memory until they
-//! are stored, so that nothing is left of one that breaks off (badinputs.md 7).
+//! Files that come in: a raw body, or the files of a form. A body is spooled while it arrives, a long one to the disk, and
+//! takes one of the few places for work on uploads only when all of it is here: a client that is slow holds up no other.
+//! Nothing is left of one that breaks off.
+
+use std::io::{self, Read, Seek, Write};
 
 use axum::body::{Body, Bytes};
-use axum::extract::multipart::{Field, MultipartError, MultipartRejection};
-use axum::extract::{Multipart, Request, State};
+use axum::extract::multipart::{Field, MultipartError};
+use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::stream::try_unfold;
 use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
+use tempfile::SpooledTempFile;
 
 use super::json::Json;
 use super::problem::Problem;
@@ -16,8 +20,8 @@ use super::query::Query;
 use crate::domain::{Invalid, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::ServiceError;
 use crate::server::service::uploads::{UploadKind, Uploaded, too_large};
+use crate::server::service::{ServiceError, StoreError};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -65,48 +69,74 @@ pub async fn create(
     request: Request,
 ) -> Result<Response, Problem> {
     check_encoding(request.headers())?;
-    // Who has no place waits with the bytes still on its side.
+    let mut spooled = spool(&app, request.into_body()).await?;
     let place = app.service().upload_place().await;
-    let body: Body = request.into_body();
-    let reading = read(body.into_data_stream());
-    let bytes = match tokio::time::timeout(limits::UPLOAD_TIME, reading).await {
-        Ok(read) => read?.ok_or_else(|| Problem::from(too_large()))?,
-        Err(_) => return Err(too_slow()),
-    };
-    let uploaded = app.service().upload(viewer.0, &query.name, bytes).await?;
+    let mut bytes = Vec::new();
+    spooled.read_to_end(&mut bytes).map_err(Problem::internal)?;
+    let uploaded = app.service().upload(viewer.0, &query.name, bytes.into()).await?;
     drop(place);
     Ok((StatusCode::CREATED, Json(UploadBody::from(uploaded))).into_response())
 }
 
-/// All of a stream; nothing where it has more than an upload may have. Then the rest is not read.
-pub(super) async fn read<E>(
-    mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin,
-) -> Result<Option<Bytes>, Problem> {
-    let mut all: Vec<u8> = Vec::new();
-    loop {
-        match tokio::time::timeout(limits::BODY_TIME, stream.next()).await {
-            Err(_) => return Err(too_slow()),
-            Ok(None) => return Ok(Some(all.into())),
-            Ok(Some(Err(_))) => return Err(Problem::invalid(Invalid::new("", "the body broke off"))),
-            Ok(Some(Ok(piece))) if all.len() + piece.len() > limits::UPLOAD_BYTES => return Ok(None),
-            Ok(Some(Ok(piece))) => all.extend_from_slice(&piece),
-        }
+/// How much is read back from the disk at once.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// A whole body, ready to be read from its start.
+async fn spool(app: &App, body: Body) -> Result<SpooledTempFile, Problem> {
+    let mut spooled = app.service().upload_spool();
+    let mut pieces = body.into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|_| Problem::invalid(Invalid::new("", "the body broke off")))?;
+        // The disk's buffer takes a piece at once.
+        spooled.write_all(&piece).map_err(unwritten)?;
+    }
+    spooled.rewind().map_err(Problem::internal)?;
+    Ok(spooled)
+}
+
+/// What was spooled, as a body again.
+fn body_of(spooled: SpooledTempFile) -> Body {
+    Body::from_stream(try_unfold(spooled, |mut spooled| async move {
+        let mut piece = vec![0; PIECE_BYTES];
+        let length = spooled.read(&mut piece)?;
+        piece.truncate(length);
+        Ok::<_, io::Error>((length > 0).then(|| (Bytes::from(piece), spooled)))
+    }))
+}
+
+/// The disk took no more of it.
+pub(super) fn unwritten(error: io::Error) -> Problem {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ServiceError::Store(StoreError::Full).into(),
+        _ => Problem::internal(error),
     }
 }
 
-/// Reads a form with files in its turn and in bounded time; `take` reads its fields.
-pub(super) async fn read_form<T, F: Future<Output = Result<T, Problem>>>(
-    app: &App,
-    form: Result<Multipart, MultipartRejection>,
-    take: impl FnOnce(Multipart) -> F,
-) -> Result<T, Problem> {
-    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
-    let _place = app.service().upload_place().await;
-    tokio::time::timeout(limits::UPLOAD_TIME, take(form)).await.map_err(|_| too_slow())?
+/// All of a stream; nothing where it has more than an upload may have. Then the rest is not read.
+async fn read<E>(mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Result<Option<Bytes>, Problem> {
+    let mut all: Vec<u8> = Vec::new();
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(|_| Problem::invalid(Invalid::new("", "the body broke off")))?;
+        if all.len() + piece.len() > limits::UPLOAD_BYTES {
+            return Ok(None);
+        }
+        all.extend_from_slice(&piece);
+    }
+    Ok(Some(all.into()))
 }
 
-pub(super) fn too_slow() -> Problem {
-    Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The body took too long to arrive.")
+/// Reads a form with files, once all of it is here and it has a place; `take` reads its fields.
+pub(super) async fn read_form<T, F: Future<Output = Result<T, Problem>>>(
+    app: &App,
+    request: Request,
+    take: impl FnOnce(Multipart) -> F,
+) -> Result<T, Problem> {
+    let (parts, body) = request.into_parts();
+    let body = body_of(spool(app, body).await?);
+    let form = Multipart::from_request(Request::from_parts(parts, body), app).await;
+    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
+    let _place = app.service().upload_place().await;
+    take(form).await
 }
 
 /// The name and the bytes of one file of a form; nothing for a field in which none was chosen.
@@ -135,12 +165,9 @@ pub(super) async fn text_of(mut field: Field<'_>, most: usize) -> Result<String,
     String::from_utf8(all).map_err(|_| Invalid::new("", "the form is not UTF-8").into())
 }
 
-/// A form that broke off, or is too large.
-pub(super) fn broken(error: MultipartError) -> Problem {
-    match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(limits::TURN_UPLOAD_BYTES),
-        _ => Problem::invalid(Invalid::new("", "the form is broken, or ended too soon")),
-    }
+/// A form that broke off.
+pub(super) fn broken(_: MultipartError) -> Problem {
+    Problem::invalid(Invalid::new("", "the form is broken, or ended too soon"))
 }
 
 fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {

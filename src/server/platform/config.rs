@@ -3,6 +3,7 @@
 
 pub mod binding;
 pub mod database;
+pub mod drain;
 pub mod environment;
 pub mod file;
 pub mod listen;
@@ -20,12 +21,13 @@ pub mod tool_servers;
 use std::path::PathBuf;
 
 use crate::server::platform::config::database::DatabaseUrl;
+use crate::server::platform::config::drain::Drain;
 use crate::server::platform::config::environment::Environment;
 use crate::server::platform::config::file::ConfigFile;
 use crate::server::platform::config::listen::Listen;
 use crate::server::platform::config::logging::Logging;
 use crate::server::platform::config::providers::Providers;
-use crate::server::platform::config::security::Security;
+use crate::server::platform::config::security::{Auth, Security};
 use crate::server::platform::config::setting::Setting;
 use crate::server::platform::config::size::Size;
 use crate::server::platform::config::tool_servers::ToolServer;
@@ -64,6 +66,7 @@ pub struct Config {
     /// Programs and addresses that offer tools to every chat.
     pub tool_servers: Vec<ToolServer>,
     pub security: Security,
+    pub drain: Drain,
     pub logging: Logging,
     /// A directory that holds the built site, instead of the one inside the binary. For development.
     pub site_root: Option<PathBuf>,
@@ -94,6 +97,8 @@ impl Config {
         path: Option<PathBuf>,
         mut file: ConfigFile,
     ) -> Result<Self, ConfigError> {
+        let security = Security::read(environment, &file)?;
+        let is_public = security.public_url.as_ref().is_some_and(|url| !url.is_loopback());
         let data_dir = storage::data_dir(flags, environment, file.data_dir.clone())?;
         Ok(Self {
             listen: Listen::read(flags, environment, &file)?,
@@ -101,7 +106,8 @@ impl Config {
             store_raw: storage::store_raw(environment, &file)?,
             min_free_disk: storage::min_free_disk(environment, &file)?,
             quota: storage::quota(environment, &file)?,
-            security: Security::read(environment, &file)?,
+            drain: drain::read(environment, &file, is_public || security.auth.value == Auth::Proxy)?,
+            security,
             logging: Logging::read(environment, &file)?,
             site_root: environment.text("TURNLEAF_SITE_ROOT").map(PathBuf::from),
             tool_servers: tool_servers::read(std::mem::take(&mut file.tool_servers), environment)?,

@@ -2,6 +2,8 @@
 //! rule 4). Growth waits as long as `limits::COMMIT_EVERY` says; whatever changes what exists is committed at once, and its run waits
 //! for that before it shows anything.
 
+mod health;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,6 +12,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
+use self::health::{JournalHealth, WaitingBatch};
 use super::live::{Line, Live};
 use crate::domain::repair::ProviderState;
 use crate::domain::{Block, BlockId, ChatId, Failure, FailureKind, GenerationId, Turn, TurnId, limits};
@@ -53,6 +56,8 @@ struct Entry {
     batch: Batch,
     /// There for batches that must be stored before their run goes on.
     done: Option<oneshot::Sender<Result<(), Unstored>>>,
+    /// Gone with the entry, when it is answered.
+    _waiting: WaitingBatch,
 }
 
 /// Why a batch is not in the journal.
@@ -65,13 +70,18 @@ pub struct Unstored {
 
 /// A handle on the writer.
 #[derive(Clone)]
-pub struct Journal(mpsc::Sender<Entry>);
+pub struct Journal(mpsc::Sender<Entry>, JournalHealth);
 
 impl Journal {
     /// Starts the writer. It ends when the last handle is dropped and everything is stored.
     pub fn start(db: Db, clock: Arc<dyn Clock>) -> (Self, tokio::task::JoinHandle<()>) {
         let (sender, receiver) = mpsc::channel(WAITING_BATCHES);
-        (Self(sender), tokio::spawn(write(db, clock, receiver)))
+        (Self(sender, JournalHealth::default()), tokio::spawn(write(db, clock, receiver)))
+    }
+
+    /// How long the oldest batch has waited that is not stored yet.
+    pub fn delay(&self) -> std::time::Duration {
+        self.1.delay()
     }
 
     /// Stores the batch and returns once it is on the disk.
@@ -94,7 +104,7 @@ impl Journal {
         done: Option<oneshot::Sender<Result<(), Unstored>>>,
     ) -> Result<(), Failure> {
         let (turn_id, chat_id) = live.with_turn(|turn| (turn.id, turn.chat_id));
-        let entry = Entry { live: live.clone(), turn_id, chat_id, batch, done };
+        let entry = Entry { live: live.clone(), turn_id, chat_id, batch, done, _waiting: self.1.begin() };
         self.0.send(entry).await.map_err(|_| gone())
     }
 }

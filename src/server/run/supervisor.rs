@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures::FutureExt;
 use tokio::sync::broadcast;
@@ -248,12 +249,17 @@ impl Supervisor {
         super::sweep::end(&self.0.db, &self.0.clock, turn, &super::ending::Ending::Stopped).await
     }
 
-    /// Waits for the running turns to finish by themselves, at most `limits::DRAIN`; ends the rest as
+    /// How long the journal keeps runs waiting: the age of the oldest batch that is not stored.
+    pub fn journal_delay(&self) -> Duration {
+        self.0.journal.delay()
+    }
+
+    /// Waits for the running turns to finish by themselves, at most this long; ends the rest as
     /// `server_restarted`, stored. Those that wait for a person are left at once, as they are.
-    pub async fn drain(&self) {
+    pub async fn drain(&self, patience: Duration) {
         self.0.tasks.close();
         self.0.closing.cancel();
-        if tokio::time::timeout(limits::DRAIN, self.0.tasks.wait()).await.is_err() {
+        if tokio::time::timeout(patience, self.0.tasks.wait()).await.is_err() {
             for live in self.0.live.all() {
                 live.interrupt(Interrupt::Shutdown);
             }

@@ -75,6 +75,10 @@ impl Encoder for Lines {
         None
     }
 
+    fn displaced(&self) -> Option<Bytes> {
+        None
+    }
+
     fn encode(&mut self, outgoing: Outgoing) -> Option<Bytes> {
         let values: Vec<Value> = match outgoing {
             Outgoing::Followed(Followed::Line(line)) => {

@@ -9,6 +9,8 @@ use crate::server::service::Followed;
 
 /// How soon a browser comes back after a lost connection, in milliseconds.
 const RETRY_MS: u32 = 500;
+/// How soon one comes back whose client follows too much: at once, it would only displace another stream of its own.
+const DISPLACED_RETRY_MS: u32 = 30_000;
 
 pub struct Sse {
     turn: TurnId,
@@ -25,6 +27,10 @@ impl Encoder for Sse {
 
     fn opening(&self) -> Option<Bytes> {
         Some(format!("retry: {RETRY_MS}\n\n").into())
+    }
+
+    fn displaced(&self) -> Option<Bytes> {
+        Some(format!("retry: {DISPLACED_RETRY_MS}\n\n").into())
     }
 
     fn encode(&mut self, outgoing: Outgoing) -> Option<Bytes> {

@@ -45,7 +45,8 @@ async fn an_endless_stream_is_cut_when_its_time_is_up() {
     let (listener, address) = bound().await;
     let shutdown = CancellationToken::new();
     let never = CancellationToken::new();
-    let serving = tokio::spawn(serve_with(vec![listener], routes(never), shutdown.clone(), NO_TIME));
+    let bounds = ConnectionLimits { drain: NO_TIME, ..ConnectionLimits::default() };
+    let serving = tokio::spawn(serve_within(vec![listener], routes(never), shutdown.clone(), bounds));
     let mut follower = follow(address).await;
     shutdown.cancel();
     serving.await.unwrap().unwrap();
@@ -110,6 +111,87 @@ async fn what_was_asked_for_is_done_where_whoever_asked_has_gone_and_reading_is_
     open.cancel();
     serving.await.unwrap().unwrap();
     assert_eq!(heard.try_recv().unwrap(), "POST done");
+}
+
+#[tokio::test]
+async fn connections_of_one_address_are_bounded_and_an_ended_one_makes_room() {
+    let (listener, address) = bound().await;
+    let bounds = ConnectionLimits { local: 2, ..ConnectionLimits::default() };
+    let never = CancellationToken::new();
+    tokio::spawn(serve_within(vec![listener], routes(never.clone()), CancellationToken::new(), bounds));
+    let (first, _second) = (follow(address).await, follow(address).await);
+    let mut third = TcpStream::connect(address).await.unwrap();
+    let mut answer = String::new();
+    third.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 429"), "{answer}");
+    drop(first);
+    // The server notices that it is gone.
+    loop {
+        let mut again = TcpStream::connect(address).await.unwrap();
+        let _ = again.write_all(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await;
+        let mut head = [0; 12];
+        if again.read_exact(&mut head).await.is_ok() && &head == b"HTTP/1.1 200" {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn connections_of_a_trusted_proxy_have_no_bound() {
+    let (listener, address) = bound().await;
+    let proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    let bounds = ConnectionLimits { local: 1, per_address: 1, proxies, ..ConnectionLimits::default() };
+    tokio::spawn(serve_within(vec![listener], routes(CancellationToken::new()), CancellationToken::new(), bounds));
+    let _followers = (follow(address).await, follow(address).await, follow(address).await);
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_is_left_and_what_waited_for_it_is_let_go() {
+    let (listener, address) = bound().await;
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    // Endless, and counts what is made for a client.
+    let endless = move || {
+        let ends = Ends(told.clone(), "dropped".into());
+        let pieces = futures::stream::unfold((ends, 0_usize), |(ends, sent)| async move {
+            ends.say(sent.to_string());
+            let piece = Bytes::from_static(&[b'a'; 64 << 10]);
+            Some((Ok::<_, io::Error>(piece), (ends, sent + (64 << 10))))
+        });
+        async move { Body::from_stream(pieces) }
+    };
+    let router = Router::new().route("/", get(endless));
+    let bounds = ConnectionLimits { write_time: Duration::from_millis(200), ..ConnectionLimits::default() };
+    tokio::spawn(serve_within(vec![listener], router, CancellationToken::new(), bounds));
+    let mut deaf = TcpStream::connect(address).await.unwrap();
+    deaf.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    let mut made = 0;
+    loop {
+        match heard.recv().await.unwrap().as_str() {
+            "dropped" => break,
+            sent => made = sent.parse().unwrap(),
+        }
+    }
+    // What the kernel takes, and no more than a buffer of ours beyond it.
+    assert!(made < 16 << 20, "{made} bytes were made for a client that reads nothing");
+    drop(deaf);
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_is_served_to_the_end() {
+    let (listener, address) = bound().await;
+    let whole = vec![b'a'; 8 << 20];
+    let router = Router::new().route("/", get(move || async move { whole.clone() }));
+    let bounds = ConnectionLimits { write_time: Duration::from_secs(1), ..ConnectionLimits::default() };
+    tokio::spawn(serve_within(vec![listener], router, CancellationToken::new(), bounds));
+    let mut slow = TcpStream::connect(address).await.unwrap();
+    slow.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut all = 0;
+    let mut piece = vec![0; 512 << 10];
+    while let Ok(length @ 1..) = slow.read(&mut piece).await {
+        all += length;
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(all > 8 << 20, "{all}");
 }
 
 /// Says how it ended.

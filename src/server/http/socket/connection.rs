@@ -17,6 +17,7 @@ use crate::domain::{ChatId, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::events::{Outgoing, outgoing};
+use crate::server::http::open_streams::OpenStream;
 use crate::server::http::problem::Problem;
 use crate::server::service::growth::{Grown, PathEnd};
 use crate::server::service::placement::Wanted;
@@ -60,10 +61,11 @@ pub struct Connection {
     /// As in [`Encoder`].
     had: i64,
     allowance: Allowance,
+    place: OpenStream,
 }
 
 impl Connection {
-    pub fn new(app: App, owner: UserId, chat: ChatId, end: PathEnd) -> Self {
+    pub fn new(app: App, owner: UserId, chat: ChatId, end: PathEnd, place: OpenStream) -> Self {
         Self {
             app,
             owner,
@@ -74,6 +76,7 @@ impl Connection {
             waiting: VecDeque::new(),
             had: i64::MIN,
             allowance: Allowance::new(),
+            place,
         }
     }
 
@@ -105,7 +108,7 @@ impl Connection {
     ) -> Result<End, ServiceError> {
         // Before the first look, so that nothing begins between the two.
         let mut begun = self.app.service().supervisor().begun();
-        let closing = self.app.closing().clone();
+        let (closing, displaced) = (self.app.closing().clone(), self.place.displaced().clone());
         self.catch_up(after).await?;
         let mut heartbeat = interval_at(Instant::now() + limits::HEARTBEAT, limits::HEARTBEAT);
         let mut heard = Instant::now();
@@ -117,6 +120,9 @@ impl Connection {
             tokio::select! {
                 biased;
                 () = closing.cancelled() => return Ok(End::Close(close_code::AWAY, "the server is going down")),
+                () = displaced.cancelled() => {
+                    return Ok(End::Close(close_code::POLICY, "too many streams: this was the oldest"));
+                }
                 () = out.closed() => return Ok(End::Gone),
                 message = incoming.next(), if self.waiting.len() < QUEUE => {
                     heard = Instant::now();

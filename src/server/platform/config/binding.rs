@@ -1,20 +1,61 @@
-//! Which addresses may be served: while nobody has to sign in, only this machine's own (security.md 2.5).
+//! Which addresses may be served, and under which public name: while nobody has to sign in, only this machine's own. Others
+//! come in through a reverse proxy that authenticates them and proves itself to the server.
 
 use std::net::{IpAddr, SocketAddr};
 
 use crate::server::platform::config::ConfigError;
 use crate::server::platform::config::listen::Listen;
-use crate::server::platform::config::security::Auth;
+use crate::server::platform::config::security::{Auth, Security};
 
 /// Whether only this machine can reach the address, in every spelling (`::ffff:127.0.0.1` too).
 pub fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }
 
-/// Refuses an address that other machines can reach when nothing asks them who they are. It is given addresses, never
-/// names: the resolved ones before binding, and the sockets' own after.
-pub fn check(listen: &Listen, addresses: &[SocketAddr], auth: Auth) -> Result<(), ConfigError> {
-    let Auth::None = auth;
+/// Refuses what others could reach when nothing asks them who they are. It is given addresses, never names: the resolved
+/// ones before binding, and the sockets' own after.
+pub fn check(listen: &Listen, addresses: &[SocketAddr], security: &Security) -> Result<(), ConfigError> {
+    match security.auth.value {
+        Auth::Proxy => check_proxy(security),
+        Auth::None => check_public_url(listen, security).and_then(|()| check_addresses(listen, addresses)),
+    }
+}
+
+/// A proxy is known by where its connections come from and by what it says; one of the two is not enough: every program
+/// on its machine has its address, and a secret may leak.
+fn check_proxy(security: &Security) -> Result<(), ConfigError> {
+    let source = security.auth.source;
+    let missing = match (security.trusted_proxies.value.is_empty(), security.proxy_secret.is_none()) {
+        (false, false) => return Ok(()),
+        (true, false) => "TURNLEAF_TRUSTED_PROXIES is not set",
+        (false, true) => "TURNLEAF_PROXY_SECRET is not set",
+        (true, true) => "TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET are not set",
+    };
+    Err(ConfigError::new(format!(
+        "refusing to serve behind a proxy (set by {source}): {missing}.\n\
+         Name the addresses that the proxy connects from in TURNLEAF_TRUSTED_PROXIES (127.0.0.1 for one on this \
+         machine), and let it send TURNLEAF_PROXY_SECRET (or what the file in TURNLEAF_PROXY_SECRET_FILE holds) in the \
+         header X-Turnleaf-Proxy-Secret of each request."
+    )))
+}
+
+fn check_public_url(listen: &Listen, security: &Security) -> Result<(), ConfigError> {
+    let Some(url) = security.public_url.as_ref().filter(|url| !url.is_loopback()) else {
+        return Ok(());
+    };
+    let port = listen.port.value;
+    Err(ConfigError::new(format!(
+        "refusing to serve {} (TURNLEAF_PUBLIC_URL): other machines can reach it, and nobody has to sign in.\n\
+         What you can do:\n\
+         \x20 1. let the reverse proxy ask for a password, and let the server answer to that proxy alone: TURNLEAF_AUTH=proxy \
+         with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
+         \x20 2. reach it from another machine through a tunnel instead: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
+         \x20 3. remove TURNLEAF_PUBLIC_URL where only this machine uses it",
+        url.origin(),
+    )))
+}
+
+fn check_addresses(listen: &Listen, addresses: &[SocketAddr]) -> Result<(), ConfigError> {
     let Some(open) = addresses.iter().find(|address| !is_loopback(address.ip())) else {
         return Ok(());
     };
@@ -27,8 +68,8 @@ pub fn check(listen: &Listen, addresses: &[SocketAddr], auth: Auth) -> Result<()
          What you can do:\n\
          \x20 1. listen on this machine only: turnleaf serve --listen 127.0.0.1:{port}\n\
          \x20 2. reach it from another machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
-         \x20 3. let a reverse proxy on this machine ask for a password, forward to 127.0.0.1:{port}, and name its \
-         public address in TURNLEAF_PUBLIC_URL",
+         \x20 3. let a reverse proxy ask for a password, and let the server answer to that proxy alone: \
+         TURNLEAF_AUTH=proxy with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET",
         listen.host.source,
     )))
 }

@@ -6,16 +6,33 @@ use std::str::FromStr;
 use http::Uri;
 use http::uri::Authority;
 use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
 
 use crate::server::platform::config::ConfigError;
 use crate::server::platform::config::environment::{Environment, list, secret_file};
 use crate::server::platform::config::file::ConfigFile;
 use crate::server::platform::config::setting::{Setting, Source};
 
-/// How people sign in. Accounts do not exist yet, so nobody does.
+/// The shortest secret that a proxy may share with the server.
+const PROXY_SECRET_CHARS: usize = 16;
+
+/// How people sign in. Accounts do not exist yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Auth {
+    /// Nobody does: only this machine may reach the server.
     None,
+    /// A reverse proxy authenticates people; the server answers to that proxy alone.
+    Proxy,
+}
+
+impl Auth {
+    /// As it is written in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Proxy => "proxy",
+        }
+    }
 }
 
 /// The settings that keep strangers out.
@@ -28,6 +45,8 @@ pub struct Security {
     pub allowed_hosts: Setting<Vec<String>>,
     /// Whose word about the client's address is believed.
     pub trusted_proxies: Setting<Vec<AddressRange>>,
+    /// A trusted proxy proves itself with it in each request.
+    pub proxy_secret: Option<SecretString>,
     /// Seals stored secrets.
     pub secret_key: Option<SecretString>,
 }
@@ -51,6 +70,17 @@ impl PublicUrl {
 
     pub fn is_https(&self) -> bool {
         self.origin.starts_with("https://")
+    }
+
+    /// Whether the host names this machine alone: a loopback address, `localhost` or a name below it (RFC 6761).
+    pub fn is_loopback(&self) -> bool {
+        let Some(host) = self.origin.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned)) else {
+            return false;
+        };
+        match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+            Ok(address) => address.to_canonical().is_loopback(),
+            Err(_) => host == "localhost" || host.ends_with(".localhost"),
+        }
     }
 }
 
@@ -84,6 +114,24 @@ pub struct AddressRange {
     pub bits: u8,
 }
 
+impl AddressRange {
+    /// Whether the address lies in the range. IPv4 addresses are the same in their IPv6 spelling.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let is_mapped = matches!((self.address, self.address.to_canonical()), (IpAddr::V6(_), IpAddr::V4(_)));
+        let (range, bits) = match self.bits.checked_sub(96) {
+            Some(bits) if is_mapped => (self.address.to_canonical(), bits),
+            _ => (self.address, self.bits),
+        };
+        let (range, address, width) = match (range, address.to_canonical()) {
+            (IpAddr::V4(range), IpAddr::V4(address)) => (u128::from(u32::from(range)), u32::from(address).into(), 32),
+            (IpAddr::V6(range), IpAddr::V6(address)) => (u128::from(range), u128::from(address), 128),
+            _ => return false,
+        };
+        // A shift by the whole width is none that Rust defines: then every address is in the range.
+        (range ^ address).checked_shr(width - u32::from(bits)).unwrap_or(0) == 0
+    }
+}
+
 impl FromStr for AddressRange {
     type Err = ConfigError;
 
@@ -104,6 +152,11 @@ impl Security {
         key(self) == key(other)
     }
 
+    /// The SHA-256 of the proxy's secret: enough to recognise it.
+    pub fn proxy_secret_digest(&self) -> Option<[u8; 32]> {
+        self.proxy_secret.as_ref().map(|secret| Sha256::digest(secret.expose_secret()).into())
+    }
+
     pub fn read(environment: &Environment, file: &ConfigFile) -> Result<Self, ConfigError> {
         let public_url = environment.text("TURNLEAF_PUBLIC_URL").or(file.public_url.as_deref());
         let secret_key = match (environment.secret("TURNLEAF_SECRET_KEY")?, &file.secret_key_file) {
@@ -111,6 +164,17 @@ impl Security {
             (None, Some(path)) => Some(secret_file("secret_key_file", path)?),
             (None, None) => file.secret_key.clone().map(SecretString::from),
         };
+        let proxy_secret = match (environment.secret("TURNLEAF_PROXY_SECRET")?, &file.proxy_secret_file) {
+            (Some(secret), _) => Some(secret),
+            (None, Some(path)) => Some(secret_file("proxy_secret_file", path)?),
+            (None, None) => file.proxy_secret.clone().map(SecretString::from),
+        };
+        if proxy_secret.as_ref().is_some_and(|secret| !is_proxy_secret(secret.expose_secret())) {
+            return Err(ConfigError::new(format!(
+                "TURNLEAF_PROXY_SECRET must have {PROXY_SECRET_CHARS} or more visible ASCII characters: it travels in \
+                 a header; `openssl rand -hex 32` makes a good one"
+            )));
+        }
         Ok(Self {
             auth: Setting::first(
                 [
@@ -143,18 +207,25 @@ impl Security {
                 Vec::new,
             )
             .try_map(|ranges, _| ranges.iter().map(|range| range.parse()).collect())?,
+            proxy_secret,
             secret_key,
         })
     }
 }
 
+fn is_proxy_secret(text: &str) -> bool {
+    text.len() >= PROXY_SECRET_CHARS && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 fn read_auth(text: &str, source: Source) -> Result<Auth, ConfigError> {
     match text {
         "none" => Ok(Auth::None),
+        "proxy" => Ok(Auth::Proxy),
         "password" | "oidc" => Err(ConfigError::new(format!(
-            "{source} asks for `{text}`, but this version has no accounts yet: only `none` works, on this machine's own address"
+            "{source} asks for `{text}`, but this version has no accounts yet: `none` serves this machine only, \
+             and with `proxy` a reverse proxy asks for passwords"
         ))),
-        _ => Err(ConfigError::new(format!("{source} must be `none`: {text}"))),
+        _ => Err(ConfigError::new(format!("{source} must be `none` or `proxy`: {text}"))),
     }
 }
 

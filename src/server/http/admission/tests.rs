@@ -1,0 +1,90 @@
+//! Who is admitted, by peer and secret, and whose address counts.
+
+use super::*;
+use crate::server::platform::config::environment::Environment;
+use crate::server::platform::config::{Config, Flags};
+
+const SECRET: &str = "correct-horse-battery-staple";
+
+fn admission(proxies: &str) -> Admission {
+    let environment: Environment = [
+        ("TURNLEAF_DATA_DIR", "/nowhere"),
+        ("TURNLEAF_AUTH", "proxy"),
+        ("TURNLEAF_TRUSTED_PROXIES", proxies),
+        ("TURNLEAF_PROXY_SECRET", SECRET),
+    ]
+    .into_iter()
+    .collect();
+    Admission::new(&Config::load(&Flags::default(), &environment).unwrap().security)
+}
+
+fn identified(admission: &Admission, peer: &str, headers: &[(&str, &str)]) -> Client {
+    let mut request = Request::new(Body::empty());
+    request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
+    for (name, value) in headers {
+        request.headers_mut().append(name.parse::<http::HeaderName>().unwrap(), value.parse().unwrap());
+    }
+    let client = admission.identify(&mut request);
+    assert!(!request.headers().contains_key(PROXY_SECRET), "the secret goes no further");
+    client
+}
+
+#[test]
+fn a_request_needs_a_trusted_peer_and_the_secret() {
+    let admission = admission("10.0.0.0/8, ::1");
+    let header = PROXY_SECRET;
+    let right = (header, SECRET);
+    let table: [(&str, &[(&str, &str)], bool); 10] = [
+        ("10.1.2.3", &[right], true),
+        ("::ffff:10.1.2.3", &[right], true),
+        ("::1", &[right], true),
+        ("10.1.2.3", &[], false),
+        ("10.1.2.3", &[(header, "correct-horse-battery-stapl")], false),
+        ("10.1.2.3", &[(header, "")], false),
+        ("10.1.2.3", &[right, right], false),
+        ("127.0.0.1", &[right], false),
+        ("11.1.2.3", &[right], false),
+        ("192.168.0.1", &[right, ("x-forwarded-for", "10.1.2.3")], false),
+    ];
+    for (peer, headers, is_admitted) in table {
+        let verdict = identified(&admission, peer, headers).verdict;
+        assert_eq!(verdict == Verdict::Admitted, is_admitted, "{peer} {headers:?}");
+    }
+}
+
+#[test]
+fn the_client_is_the_rightmost_hop_that_is_no_proxy() {
+    let admission = admission("10.0.0.0/8");
+    let of = |peer: &str, forwarded: &[&str]| {
+        let forwarded = forwarded.iter().map(|line| ("x-forwarded-for", *line));
+        let headers: Vec<_> = forwarded.chain([(PROXY_SECRET, SECRET)]).collect();
+        identified(&admission, peer, &headers).address.to_string()
+    };
+    assert_eq!(of("10.0.0.1", &[]), "10.0.0.1");
+    assert_eq!(of("10.0.0.1", &["203.0.113.7"]), "203.0.113.7");
+    assert_eq!(of("10.0.0.1", &["1.1.1.1, 203.0.113.7, 10.0.0.2"]), "203.0.113.7");
+    assert_eq!(of("10.0.0.1", &["1.1.1.1", "203.0.113.7"]), "203.0.113.7");
+    assert_eq!(of("10.0.0.1", &["203.0.113.7:4711, [2001:db8::1]:1"]), "2001:db8::1");
+    assert_eq!(of("10.0.0.1", &["203.0.113.7, unknown, 10.0.0.2"]), "10.0.0.2");
+    // What a stranger says is not believed.
+    assert_eq!(of("203.0.113.9", &["127.0.0.1"]), "203.0.113.9");
+}
+
+#[test]
+fn an_address_has_its_bound_and_gives_back_what_ended() {
+    let counts = AddressCounts::default();
+    let at = |text: &str| text.parse::<IpAddr>().unwrap();
+    let first = counts.enter(at("203.0.113.7"), 2).unwrap();
+    let second = counts.enter(at("::ffff:203.0.113.7"), 2).unwrap();
+    assert!(counts.enter(at("203.0.113.7"), 2).is_none());
+    let other = counts.enter(at("203.0.113.8"), 2);
+    assert!(other.is_some());
+    drop(first);
+    drop(counts.enter(at("203.0.113.7"), 2).unwrap());
+    drop((second, other));
+    assert!(counts.with(|counts| counts.is_empty()), "nothing is left of who left");
+    // One network of IPv6 is one client.
+    let _one = counts.enter(at("2001:db8::1"), 1).unwrap();
+    assert!(counts.enter(at("2001:db8::ffff:1"), 1).is_none());
+    assert!(counts.enter(at("2001:db8:0:1::1"), 1).is_some());
+}

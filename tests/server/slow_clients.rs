@@ -1,0 +1,249 @@
+//! Clients that are slow, that ask for too much at once, or that keep too many streams, against the whole server over
+//! real sockets: they occupy nothing that others need.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use http::StatusCode;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use turnleaf::domain::limits;
+use turnleaf::server::http::admission::Admission;
+use turnleaf::server::http::request_body::BodyPace;
+use turnleaf::server::http::router::HttpConfig;
+use turnleaf::server::http::serve::serve;
+use turnleaf::server::outbound::scripted::{Answer, Step};
+use turnleaf::server::platform::config::environment::Environment;
+use turnleaf::server::platform::config::{Config, Flags};
+
+use crate::files::{PNG, reading};
+use crate::house::{House, answer, text};
+use crate::http_api::Api;
+
+const PROXY: &str = "X-Turnleaf-Proxy-Secret: 0123456789abcdef\r\n";
+
+async fn served(api: &Api) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve(vec![listener], api.router.clone(), CancellationToken::new()));
+    address
+}
+
+/// A server behind a proxy on this machine.
+async fn behind_proxy(answers: Vec<Answer>) -> Api {
+    let house = House::new(turnleaf::server::outbound::scripted::Scripted::new("scripted", answers)).await;
+    let environment: Environment = [
+        ("TURNLEAF_AUTH", "proxy"),
+        ("TURNLEAF_TRUSTED_PROXIES", "127.0.0.1"),
+        ("TURNLEAF_PROXY_SECRET", "0123456789abcdef"),
+    ]
+    .into_iter()
+    .collect();
+    let security = Config::load(&Flags::default(), &environment).unwrap().security;
+    Api::within(house, HttpConfig { admission: Admission::new(&security), ..HttpConfig::default() })
+}
+
+async fn ask(address: SocketAddr, head: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let (line, rest) = head.split_once("\r\n").unwrap_or((head, ""));
+    stream.write_all(format!("{line} HTTP/1.1\r\nHost: 127.0.0.1\r\n{rest}\r\n").as_bytes()).await.unwrap();
+    stream
+}
+
+/// What comes until this is in it, or until the connection ends.
+async fn until(stream: &mut TcpStream, what: &str) -> String {
+    let mut all = Vec::new();
+    let mut piece = [0; 16 << 10];
+    while !String::from_utf8_lossy(&all).contains(what) {
+        match stream.read(&mut piece).await {
+            Ok(length @ 1..) => all.extend_from_slice(&piece[..length]),
+            _ => break,
+        }
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+#[tokio::test]
+async fn uploads_that_trickle_hold_up_no_other_upload() {
+    let api = reading(House::new(crate::interchange::replies(1)).await);
+    let address = served(&api).await;
+    let mut slow = Vec::new();
+    for kind in 0..2 * limits::UPLOADS_AT_ONCE {
+        let path = if kind % 2 == 0 { "/api/blobs?name=a.txt" } else { "/forms/attach" };
+        let head = format!(
+            "POST {path}\r\nContent-Type: multipart/form-data; boundary=X\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n"
+        );
+        let mut stream = ask(address, &head).await;
+        // The server says so when it reads the body.
+        assert!(until(&mut stream, "\r\n\r\n").await.starts_with("HTTP/1.1 100"));
+        stream.write_all(b"a").await.unwrap();
+        slow.push(stream);
+    }
+    let upload = crate::files::upload(&api, "a.png", [PNG, b"x"].concat());
+    let (status, made) = tokio::time::timeout(Duration::from_secs(10), upload).await.expect("it has a place");
+    assert_eq!(status, StatusCode::CREATED, "{made}");
+    drop(slow);
+}
+
+#[tokio::test]
+async fn slow_body_is_408_on_forms_server_functions_and_uploads_and_a_page_for_browsers() {
+    let pace =
+        BodyPace { grace: Duration::from_millis(200), window: Duration::from_millis(100), ..BodyPace::default() };
+    let house = House::new(crate::interchange::replies(1)).await;
+    let api = Api::within(house, HttpConfig { body_pace: pace, ..HttpConfig::default() });
+    let address = served(&api).await;
+    let form = "application/x-www-form-urlencoded";
+    for (path, kind, accepted) in [
+        ("/api/chats", "application/json", "*/*"),
+        ("/api/page/send_message", "application/json", "*/*"),
+        ("/api/blobs?name=a.txt", "text/plain", "*/*"),
+        ("/api/imports?name=a.json", "application/json", "*/*"),
+        ("/forms/send", form, "*/*"),
+        ("/forms/send", form, "text/html"),
+        ("/forms/providers/add", form, "text/html"),
+        ("/forms/attach", "multipart/form-data; boundary=X", "text/html"),
+        ("/forms/import", "multipart/form-data; boundary=X", "text/html"),
+    ] {
+        let head = format!(
+            "POST {path}\r\nContent-Type: {kind}\r\nAccept: {accepted}\r\nContent-Length: 1000\r\nConnection: close\r\n"
+        );
+        let mut stream = ask(address, &head).await;
+        stream.write_all(b"a").await.unwrap();
+        let answer = until(&mut stream, "</html>").await;
+        assert!(answer.starts_with("HTTP/1.1 408"), "{path} {accepted}: {answer}");
+        let expected = if accepted == "text/html" { "</html>" } else { "\"too_slow\"" };
+        assert!(answer.contains(expected), "{path} {accepted}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn overlong_chunked_body_is_413_on_forms_and_server_functions() {
+    let api = Api::over(House::new(crate::interchange::replies(1)).await);
+    let piece = bytes::Bytes::from(vec![b'a'; 1 << 20]);
+    for (path, kind) in [
+        ("/api/chats", "application/json"),
+        ("/api/page/send_message", "application/json"),
+        ("/forms/send", "application/x-www-form-urlencoded"),
+        ("/forms/providers/add", "application/x-www-form-urlencoded"),
+        ("/forms/preferences", "application/x-www-form-urlencoded"),
+    ] {
+        let pieces = vec![piece.clone(); 3].into_iter().map(Ok::<_, std::io::Error>);
+        let body = axum::body::Body::from_stream(futures::stream::iter(pieces));
+        let request = http::Request::post(path).header("host", "127.0.0.1:3000").header("content-type", kind);
+        let answer = api.send(request.body(body).unwrap()).await;
+        assert_eq!(answer.status(), StatusCode::PAYLOAD_TOO_LARGE, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn client_behind_a_proxy_follows_so_much_at_once_and_the_oldest_closes() {
+    let api = behind_proxy(vec![answer([text("on"), Step::Hang])]).await;
+    let started = api.house.send("go").await;
+    let turn = started.assistant_turn.id;
+    let address = served(&api).await;
+    let follow = async |client: &str| {
+        let path = format!("GET /api/turns/{turn}/events\r\n{PROXY}X-Forwarded-For: {client}\r\n");
+        let mut stream = ask(address, &path).await;
+        let head = until(&mut stream, "retry: 500").await;
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        stream
+    };
+    let mut streams = Vec::new();
+    // Eight tabs and some more are no matter, nor is another device.
+    for _ in 0..limits::STREAMS_PER_CLIENT {
+        streams.push(follow("203.0.113.7").await);
+    }
+    let mut other = follow("203.0.113.8").await;
+    let mut newest = follow("203.0.113.7").await;
+    // The oldest is told to come back later, and closed in order.
+    let last = until(&mut streams[0], "0\r\n\r\n").await;
+    assert!(last.contains("retry: 30000") && last.ends_with("0\r\n\r\n"), "{last}");
+    // A WebSocket counts with them, and is the newest: the second oldest goes.
+    let chat = started.chat.id;
+    let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                   Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    let path = format!("GET /api/chats/{chat}/ws\r\n{PROXY}X-Forwarded-For: 203.0.113.7\r\n{upgrade}");
+    let mut socket = ask(address, &path).await;
+    assert!(until(&mut socket, "\r\n\r\n").await.starts_with("HTTP/1.1 101"));
+    assert!(until(&mut streams[1], "0\r\n\r\n").await.contains("retry: 30000"));
+    // The others go on to the end of the reply.
+    api.house.service.stop_turn(api.house.owner, turn).await.unwrap();
+    for stream in streams[2..].iter_mut().chain([&mut other, &mut newest]) {
+        assert!(until(stream, "event: turn_end").await.contains("event: turn_end"));
+    }
+    api.house.close().await;
+}
+
+#[tokio::test]
+async fn oldest_web_socket_of_a_client_is_closed_with_the_reason() {
+    let api = behind_proxy(Vec::new()).await;
+    let chat = api.house.chat_with(&[]).await;
+    let address = served(&api).await;
+    let connect = async || {
+        let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                       Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        let path = format!("GET /api/chats/{chat}/ws\r\n{PROXY}X-Forwarded-For: 203.0.113.7\r\n{upgrade}");
+        let mut socket = ask(address, &path).await;
+        assert!(until(&mut socket, "\r\n\r\n").await.starts_with("HTTP/1.1 101"));
+        socket
+    };
+    let mut sockets = Vec::new();
+    for _ in 0..=limits::STREAMS_PER_CLIENT {
+        sockets.push(connect().await);
+    }
+    let reason = until(&mut sockets[0], "this was the oldest").await;
+    assert!(reason.contains("too many streams"), "{reason}");
+}
+
+#[tokio::test]
+async fn client_behind_a_proxy_has_so_many_requests_at_once() {
+    let api = behind_proxy(Vec::new()).await;
+    let address = served(&api).await;
+    let head = |client: &str, extra: &str| {
+        format!("POST /api/chats\r\n{PROXY}X-Forwarded-For: {client}\r\nContent-Type: application/json\r\n{extra}")
+    };
+    let mut waiting = Vec::new();
+    for _ in 0..limits::REQUESTS_PER_CLIENT {
+        let extra = "Expect: 100-continue\r\nContent-Length: 2\r\n";
+        let mut stream = ask(address, &head("203.0.113.7", extra)).await;
+        assert!(until(&mut stream, "\r\n\r\n").await.starts_with("HTTP/1.1 100"));
+        waiting.push(stream);
+    }
+    let ask_whole = async |client: &str| {
+        let mut stream = ask(address, &head(client, "Content-Length: 2\r\nConnection: close\r\n")).await;
+        let _ = stream.write_all(b"{}").await;
+        until(&mut stream, "never").await
+    };
+    let refused = ask_whole("203.0.113.7").await;
+    assert!(refused.starts_with("HTTP/1.1 429") && refused.contains("retry-after"), "{refused}");
+    assert!(ask_whole("203.0.113.8").await.starts_with("HTTP/1.1 201"), "another client has its own");
+    // One that ends makes room.
+    waiting[0].write_all(b"{}").await.unwrap();
+    assert!(until(&mut waiting[0], "\"id\"").await.starts_with("HTTP/1.1 201"));
+    assert!(ask_whole("203.0.113.7").await.starts_with("HTTP/1.1 201"));
+}
+
+#[tokio::test]
+async fn journal_that_waits_for_a_locked_database_shows_its_delay() {
+    let house = House::new(turnleaf::server::outbound::scripted::Scripted::new(
+        "scripted",
+        [answer([text("one"), Step::Wait(Duration::from_millis(300)), text("two")])],
+    ))
+    .await;
+    assert_eq!(house.service.supervisor().journal_delay(), Duration::ZERO);
+    let started = house.send("go").await;
+    let path = format!("sqlite://{}", house.dir.path().join("turnleaf.db").display());
+    let mut other = <sqlx::SqliteConnection as sqlx::Connection>::connect(&path).await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let supervisor = house.service.supervisor();
+    while supervisor.journal_delay() < Duration::from_millis(200) {
+        tokio::task::yield_now().await;
+    }
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    let turn = house.ended(started.assistant_turn.id).await;
+    assert_eq!(json!(turn.status), json!("complete"));
+    assert_eq!(supervisor.journal_delay(), Duration::ZERO);
+    house.close().await;
+}
