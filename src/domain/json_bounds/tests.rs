@@ -114,7 +114,8 @@ proptest! {
         let block = sample::block(2, 0, content);
         let mut event = Event::BlockStart { block: block.clone() };
         event.bound();
-        prop_assert!(event == Event::BlockStart { block: block.clone() });
+        let same = event == Event::BlockStart { block: block.clone() };
+        prop_assert!(same);
         let line = serde_json::to_string(&event).unwrap();
         prop_assert!(matches!(bounded(&line, limits::JSON_TEXT_DEPTH), Cow::Borrowed(_)));
         prop_assert_eq!(&serde_json::from_str::<Event>(&line).unwrap(), &event);
