@@ -61,6 +61,7 @@ struct House {
 
 /// Serves until SIGTERM or SIGINT, and gives running replies the drain time after it.
 pub fn run(config: &Config) -> Result<(), Failed> {
+    telemetry::log_panics();
     if let Some(complaint) = telemetry::start(&config.logging) {
         tracing::warn!("{complaint}");
     }
