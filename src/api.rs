@@ -1,6 +1,7 @@
 //! Server functions: the doorway between page and server, and what crosses it. Each finds the viewer and calls one deed;
 //! rules live in the service.
 
+pub mod calls;
 pub mod chats;
 pub mod drafts;
 pub mod error;

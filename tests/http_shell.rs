@@ -644,6 +644,40 @@ async fn errors_never_repeat_what_went_wrong_inside() {
     assert_eq!(shell.get("/", &[]).await.status, StatusCode::OK, "the server lives on");
 }
 
+/// What is logged, as one text.
+#[derive(Clone, Default)]
+struct Logged(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn panic_is_logged_with_its_place_and_without_its_words() {
+    let logged = Logged::default();
+    let writer = logged.clone();
+    let lines = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
+    let shell = shell();
+    let answer = {
+        let _subscriber = tracing::subscriber::set_default(lines);
+        turnleaf::server::platform::telemetry::log_panics();
+        let answer = shell.get("/boom", &[("x-request-id", "from-outside")]).await;
+        drop(std::panic::take_hook());
+        answer
+    };
+    assert_eq!(answer.problem(), "internal");
+    let text = String::from_utf8(logged.0.lock().unwrap().clone()).unwrap();
+    assert!(text.contains("tests/http_shell.rs:") && text.contains("from-outside"), "{text}");
+    assert!(!text.contains("secret words"), "{text}");
+}
+
 #[tokio::test]
 async fn only_a_plain_request_id_is_taken_over() {
     let shell = shell();

@@ -41,6 +41,7 @@ mod language;
 mod new_chat;
 pub mod open_streams;
 mod openapi;
+mod page_calls;
 pub mod path_id;
 mod plain_page;
 mod preferences;

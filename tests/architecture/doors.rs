@@ -31,6 +31,7 @@ pub const DOORS: &[(&str, &[&str])] = &[
         "http",
         &[
             "access",
+            "api",
             "domain",
             "gallery",
             "locale",
@@ -147,6 +148,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("secrecy", &["outbound", "platform", "service", "tools"]),
     ("send_wrapper", &["browser"]),
     ("serde", BOTH),
+    ("serde_ignored", &["http"]),
     ("serde_json", BOTH),
     ("serde_path_to_error", &["http"]),
     ("sha2", SERVER),

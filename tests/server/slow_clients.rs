@@ -138,6 +138,29 @@ async fn overlong_chunked_body_is_413_on_forms_and_server_functions() {
 }
 
 #[tokio::test]
+async fn server_function_refuses_a_field_that_it_does_not_have_with_400() {
+    let api = Api::over(House::new(crate::interchange::replies(1)).await);
+    let chat = api.chat().await;
+    for (body, field) in [
+        (format!(r#"{{"chat_id":"{chat}","title":"x","owner":"me"}}"#), "owner"),
+        (format!(r#"{{"chat_id":"{chat}","title":"x","title":"y"}}"#), "title"),
+        (format!(r#"{{"chat_id":"{chat}","title":1}}"#), "title"),
+        (format!(r#"{{"chat_id":"{chat}"}}"#), "title"),
+    ] {
+        let request = http::Request::post("/api/page/rename_chat").header("host", "127.0.0.1:3000");
+        let request = request.header("content-type", "application/json").body(body.clone().into()).unwrap();
+        let answer = api.send(request).await;
+        let status = answer.status();
+        let bytes = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+        let problem: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!(field)), "{body}: {problem}");
+    }
+    let body = json!({ "chat_id": chat, "title": "renamed" });
+    assert_eq!(api.call("POST", "/api/page/rename_chat", Some(body)).await.0, StatusCode::OK);
+    assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.1["title"], "renamed");
+}
+
+#[tokio::test]
 async fn client_behind_a_proxy_follows_so_much_at_once_and_the_oldest_closes() {
     let api = behind_proxy(vec![answer([text("on"), Step::Hang])]).await;
     let started = api.house.send("go").await;

@@ -74,6 +74,7 @@ struct Reloadable {
 
 /// Serves until SIGTERM or SIGINT, and gives running replies the drain time after it.
 pub fn run(config: &Config, flags: &Flags) -> Result<(), Failed> {
+    telemetry::log_panics();
     let (log, complaint) = telemetry::start(&config.logging);
     if let Some(complaint) = complaint {
         tracing::warn!("{complaint}");

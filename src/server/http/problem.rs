@@ -110,6 +110,11 @@ impl Problem {
         self
     }
 
+    /// Whether it has this member beside the standard ones.
+    pub fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|(member, _)| member == name)
+    }
+
     /// The same as an event of a stream that goes on.
     pub fn as_event(&self) -> Value {
         let mut event = json!({ "type": "error", "message": self.detail, "code": self.code });

@@ -179,6 +179,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
     let script = worker::Worker::of(site.build());
     let api = api.route("/offline", get(worker::page)).route("/worker.js", get(async move || script.clone().answer()));
     let router = site_pages::add(api, app, config.transport)
+        .layer(axum::middleware::from_fn(super::page_calls::layer))
         .merge(assets::routes(site))
         .merge(health::routes(readiness, site.build().to_owned()))
         .method_not_allowed_fallback(super::router::method_not_allowed)

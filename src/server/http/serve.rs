@@ -145,7 +145,8 @@ async fn finish(
     match tasks.spawn(work).await {
         Ok(Some(response)) => response,
         Ok(None) => Problem::internal("cut off at the end of the drain time").into_response(),
-        Err(error) => Problem::internal(error).into_response(),
+        // What a task says of its panic has the panic's words in it.
+        Err(_) => Problem::internal("the task of a request ended early").into_response(),
     }
 }
 

@@ -26,6 +26,19 @@ impl LogFilter {
     }
 }
 
+/// Logs of each panic where it happened, in place of the standard library's words on standard error: what a panic says may
+/// quote a conversation.
+pub fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        let thread = thread.name().unwrap_or("unnamed");
+        match panic.location() {
+            Some(at) => tracing::error!(thread, "panicked at {}:{}:{}", at.file(), at.line(), at.column()),
+            None => tracing::error!(thread, "panicked"),
+        }
+    }));
+}
+
 /// Starts logging for the whole process. A second call changes nothing. Gives back what was wrong with the filter, in
 /// which case the default one is used.
 pub fn start(logging: &Logging) -> (LogFilter, Option<String>) {

@@ -84,7 +84,7 @@ impl Service {
         let packing = tokio::task::spawn_blocking(move || write(receive, scratch.file()?));
         let read = self.read_for_git(owner, id, &send).await;
         drop(send);
-        let packed = packing.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        let packed = packing.await.unwrap_or_else(|_| Err(io::Error::other("the packing ended early")));
         read.map(|()| packed)
     }
 
