@@ -55,11 +55,13 @@ pub async fn put(
     Ok(())
 }
 
+type ListingRow = (Uuid, String, Json<String>, DateTime<Utc>);
+
 /// What the servers of an owner offered last, by the names of the servers.
 pub async fn all(db: &Db, owner: UserId) -> Result<Vec<Listing>, StoreError> {
-    let rows: Vec<Readable<(Uuid, String, Json<String>, DateTime<Utc>)>> =
+    let rows: Vec<Readable<ListingRow>> =
         on!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);
-    let listing = |(owner, server, Json(tools), listed_at): (Uuid, String, Json<String>, DateTime<Utc>)| {
+    let listing = |(owner, server, Json(tools), listed_at): ListingRow| {
         let tools = from_json(&tools, "tool_listings", "tools", owner)?;
         Ok::<_, StoreError>(Listing { server, tools, listed_at })
     };

@@ -34,7 +34,8 @@ fn a_request_needs_a_trusted_peer_and_the_secret() {
     let admission = admission("10.0.0.0/8, ::1");
     let header = PROXY_SECRET;
     let right = (header, SECRET);
-    let table: [(&str, &[(&str, &str)], bool); 10] = [
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], bool);
+    let table: [Case<'_>; 10] = [
         ("10.1.2.3", &[right], true),
         ("::ffff:10.1.2.3", &[right], true),
         ("::1", &[right], true),
