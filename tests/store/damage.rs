@@ -43,6 +43,9 @@ const WORDS: &str = "a message of the chat beside the damaged one";
 /// says whether the database may be touched at all.
 const NOT_DAMAGED: &[&str] = &["_sqlx_migrations", "search_words", "sqlite_sequence"];
 
+/// Tables whose rows have no number of their own.
+const WITHOUT_ROWID: &[&str] = &["settings", "turn_events"];
+
 /// A server as `turnleaf serve` starts it.
 async fn start(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -129,7 +132,7 @@ async fn look(db: &Db, dir: &Path, beside: ChatId) -> Result<(), String> {
     let period = Period::new(None, None, today).unwrap();
     service.usage(owner, period, Grouping::Day).await.map_err(text("usage"))?;
     let path = service.path(owner, beside, None, 100).await.map_err(text("the other chat"))?;
-    if !path.turns.first().is_some_and(|turn| turn.content_text() == WORDS) {
+    if path.turns.first().is_none_or(|turn| turn.content_text() != WORDS) {
         return Err("the other chat does not say what it said".into());
     }
     let (send, mut receive) = tokio::sync::mpsc::channel(4);
@@ -190,7 +193,8 @@ async fn columns(pool: &SqlitePool) -> BTreeMap<String, Vec<(String, String)>> {
     let mut tables: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     for (table, column, kind) in rows {
         let is_left_out = NOT_DAMAGED.iter().any(|name| table.starts_with(name));
-        if !is_left_out && !(table == "users" && column == "id") {
+        let is_owner = table == "users" && column == "id";
+        if !is_left_out && !is_owner {
             tables.entry(table).or_default().push((column, kind));
         }
     }
@@ -225,10 +229,11 @@ async fn every_damage_of(part: usize, parts: usize) {
             let copy = dir.path().join("turnleaf.db");
             std::fs::copy(&file, &copy).unwrap();
             let pool = reckless(&copy).await;
-            // Some rows, and never all: a table's own first one.
+            // The first row that has a value; a table without row numbers has no two rows alike in its first column.
+            let row = if WITHOUT_ROWID.contains(&table.as_str()) { column.as_str() } else { "rowid" };
             let update = format!(
-                "UPDATE \"{table}\" SET \"{column}\" = {damage} WHERE \"{column}\" IN \
-                 (SELECT \"{column}\" FROM \"{table}\" WHERE \"{column}\" IS NOT NULL LIMIT 1)"
+                "UPDATE \"{table}\" SET \"{column}\" = {damage} WHERE \"{row}\" IN \
+                 (SELECT \"{row}\" FROM \"{table}\" WHERE \"{column}\" IS NOT NULL LIMIT 1)"
             );
             let done = sqlx::query(AssertSqlSafe(update)).execute(&pool).await;
             pool.close().await;

@@ -70,7 +70,7 @@ pub struct OnPath {
 struct BranchRow {
     id: Uuid,
     chat_id: Uuid,
-    name: String,
+    name: Lossy<String>,
     provider: String,
     model: String,
     parent_branch_id: Option<Uuid>,
@@ -90,7 +90,7 @@ impl BranchRow {
         Ok(Branch {
             id: self.id.into(),
             chat_id: self.chat_id.into(),
-            name: self.name,
+            name: self.name.or(TABLE, "name", self.id, String::new),
             lock: Lock { provider: self.provider, model: self.model },
             parent_branch_id: self.parent_branch_id.map(BranchId::from),
             fork_turn_id: self.fork_turn_id.map(TurnId::from),
@@ -188,7 +188,7 @@ pub async fn of_path(db: &Db, owner: UserId, branch: BranchId) -> Result<HashMap
 /// What the branch says in every request, and what it keeps for its provider. For a run, which has the branch from its
 /// owner's turn.
 pub async fn of_run(db: &Db, branch: BranchId) -> Result<Option<(Frozen, ProviderState)>, StoreError> {
-    let row: Option<(String, Option<String>, Lossy<Json<ProviderState>>)> =
+    let row: Option<(Lossy<String>, Option<String>, Lossy<Json<ProviderState>>)> =
         on!(db, |pool| sqlx::query_as(OF_RUN).bind(branch.uuid()).fetch_optional(pool).await?);
     let Some((system_prompt, tools, state)) = row else { return Ok(None) };
     // Without the list of its tools a branch offers none, and says so; with none at all it would offer those of today.
@@ -197,6 +197,7 @@ pub async fn of_run(db: &Db, branch: BranchId) -> Result<Option<(Frozen, Provide
     let tools = tools.map(|text| row.json("tools", &text).unwrap_or_default());
     readable::log(&damages);
     let Json(state) = state.or(TABLE, "provider_state", branch.uuid(), Json::default);
+    let system_prompt = system_prompt.or(TABLE, "system_prompt", branch.uuid(), String::new);
     Ok(Some((Frozen { system_prompt, tools }, state)))
 }
 

@@ -10,7 +10,7 @@ use crate::domain::limits;
 use crate::server::store::db::Db;
 use crate::server::store::dialect;
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::Damage;
+use crate::server::store::readable::{Damage, Readable, readable_and_errors};
 
 /// Rules: a statement that gives the ids of the rows that break an invariant, and what is then wrong with each.
 macro_rules! rules {
@@ -83,7 +83,8 @@ pub async fn check(db: &Db, meanwhile: While) -> Result<Vec<Finding>, StoreError
         findings.push(Finding { invariant: "storage", table: "", id: String::new(), what });
     }
     for rule in tree::RULES.iter().chain(references::RULES) {
-        let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(rule.text).fetch_all(pool).await?);
+        let ids = on!(db, |pool| sqlx::query_as(rule.text).fetch_all(pool).await?);
+        let ids = names::<Uuid>(ids, rule.table, &mut findings);
         findings.extend(ids.into_iter().map(|id| Finding {
             invariant: rule.invariant,
             table: rule.table,
@@ -102,6 +103,15 @@ pub async fn check(db: &Db, meanwhile: While) -> Result<Vec<Finding>, StoreError
 
 fn finding(invariant: &'static str, table: &'static str, id: impl ToString, what: impl Into<String>) -> Finding {
     Finding { invariant, table, id: id.to_string(), what: what.into() }
+}
+
+/// What rows are called by; a name that cannot be read is a finding.
+fn names<T>(rows: Vec<Readable<(T,)>>, table: &'static str, findings: &mut Vec<Finding>) -> Vec<T> {
+    let (names, errors) = readable_and_errors(rows);
+    for error in errors {
+        findings.push(finding("storage", table, "unknown", format!("its id cannot be read: {error}")));
+    }
+    names.into_iter().map(|(name,)| name).collect()
 }
 
 /// A value that cannot be read.

@@ -39,6 +39,18 @@ pub(super) fn readable<T>(rows: Vec<Readable<T>>, table: &'static str) -> Vec<T>
     rows.into_iter().filter_map(read).collect()
 }
 
+/// As [`readable`], and why the others cannot be read.
+pub(super) fn readable_and_errors<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sqlx::Error>) {
+    let (mut read, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
+    for Readable(row) in rows {
+        match row {
+            Ok(row) => read.push(row),
+            Err(error) => errors.push(error),
+        }
+    }
+    (read, errors)
+}
+
 /// As [`readable`], of rows that belong to a turn: those that cannot be read are damages of it.
 pub(super) fn of_turn<T>(
     rows: Vec<Readable<T>>,

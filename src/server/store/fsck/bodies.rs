@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::{Finding, finding, unreadable};
+use super::{Finding, finding, names, unreadable};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::generations::raw::decompress;
@@ -20,8 +20,8 @@ sql! {
 }
 
 pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
-    let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(PACKED).fetch_all(pool).await?);
-    for id in ids {
+    let ids = on!(db, |pool| sqlx::query_as(PACKED).fetch_all(pool).await?);
+    for id in names::<Uuid>(ids, "generations", findings) {
         let body: Option<(Vec<u8>, Vec<u8>, i64)> =
             on!(db, |pool| sqlx::query_as(BODY).bind(id).fetch_optional(pool).await?);
         let Some((packed, sha256, length)) = body else { continue };
@@ -45,8 +45,8 @@ struct Request {
 }
 
 async fn requests_can_be_read(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
-    let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(REQUESTS).fetch_all(pool).await?);
-    for id in ids {
+    let ids = on!(db, |pool| sqlx::query_as(REQUESTS).fetch_all(pool).await?);
+    for id in names::<Uuid>(ids, "generation_requests", findings) {
         let row: Option<Request> = on!(db, |pool| sqlx::query_as(REQUEST).bind(id).fetch_optional(pool).await?);
         let Some(Request { body, manifest }) = row else { continue };
         unreadable(body.whole(id), findings)?;
@@ -56,8 +56,8 @@ async fn requests_can_be_read(db: &Db, findings: &mut Vec<Finding>) -> Result<()
 }
 
 async fn blobs_are_what_they_are_called(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
-    let names: Vec<String> = on!(db, |pool| sqlx::query_scalar(BLOBS).fetch_all(pool).await?);
-    for name in names {
+    let called = on!(db, |pool| sqlx::query_as(BLOBS).fetch_all(pool).await?);
+    for name in names::<String>(called, "blobs", findings) {
         let bytes: Option<Vec<u8>> = on!(db, |pool| sqlx::query_scalar(BYTES).bind(&name).fetch_optional(pool).await?);
         let hash = |bytes: Vec<u8>| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         if bytes.map(hash).is_some_and(|hash| hash != name) {

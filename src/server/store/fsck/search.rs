@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Finding, finding};
+use super::{Finding, finding, names, unreadable};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::search::keys::{self, Wanted};
@@ -30,15 +30,16 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), St
     if undone > 0 {
         return Ok(());
     }
-    let stray: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(STRAY).fetch_all(pool).await?);
+    let stray = on!(db, |pool| sqlx::query_as(STRAY).fetch_all(pool).await?);
+    let stray = names::<Uuid>(stray, "search_entries", findings);
     let what = "it is indexed and not there";
     findings.extend(stray.into_iter().map(|id| finding("search", "search_entries", id, what)));
     for (kind, text, table) in
         [(Kind::Chat, CHATS, "chats"), (Kind::Document, DOCUMENTS, "documents"), (Kind::Turn, TURNS, "turns")]
     {
-        let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(text).fetch_all(pool).await?);
-        for id in ids {
-            if let Some(what) = wrong(db, kind, id).await? {
+        let ids = on!(db, |pool| sqlx::query_as(text).fetch_all(pool).await?);
+        for id in names::<Uuid>(ids, table, findings) {
+            if let Some(Some(what)) = unreadable(wrong(db, kind, id).await, findings)? {
                 findings.push(finding("search", table, id, what));
             }
         }
