@@ -109,7 +109,7 @@ proptest! {
         prop_assert!(!bound(&mut value.clone()), "a bounded value is bounded");
         let content = Content::ToolResult {
             tool_use_id: "call".into(), tool_name: "tool".into(), result: value.clone(), success: true, is_error: false,
-            metadata: json!({"extra": value}),
+            metadata: value.clone(),
         };
         let block = sample::block(2, 0, content);
         let mut event = Event::BlockStart { block: block.clone() };

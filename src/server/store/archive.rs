@@ -140,9 +140,9 @@ pub async fn turn_ids(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<HashSe
 
 /// The turns of a chat that are over at this moment.
 pub async fn over(db: &Db, owner: UserId, chat: ChatId) -> Result<HashSet<TurnId>, StoreError> {
-    let ids: Vec<Uuid> =
-        on!(db, |pool| sqlx::query_scalar(OVER).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
-    Ok(ids.into_iter().map(TurnId::from).collect())
+    let ids: Vec<Readable<(Uuid,)>> =
+        on!(db, |pool| sqlx::query_as(OVER).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    Ok(readable(ids, "turns").into_iter().map(|(id,)| id.into()).collect())
 }
 
 /// How a chat stands here: where its turns are, and where its branches end.

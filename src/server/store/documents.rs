@@ -10,7 +10,7 @@ use crate::domain::{ChatId, DocumentId, Needle, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::pattern::holding;
-use crate::server::store::readable::{Readable, readable};
+use crate::server::store::readable::{Lossy, Readable, readable};
 use crate::server::store::rows::{bigint, place};
 
 pub mod index;
@@ -235,9 +235,10 @@ pub async fn content(
     id: DocumentId,
     version: DateTime<Utc>,
 ) -> Result<Option<String>, StoreError> {
-    Ok(on!(db, |pool| {
+    let content: Option<Lossy<String>> = on!(db, |pool| {
         sqlx::query_scalar(CONTENT).bind(owner.uuid()).bind(id.uuid()).bind(version).fetch_optional(pool).await?
-    }))
+    });
+    Ok(content.map(|content| content.or("document_versions", "content", id.uuid(), String::new)))
 }
 
 /// Whether its owner typed all of a document: it is there, and no version of it was read from a file.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
-use serde_json::Map;
+use serde_json::{Map, Value};
 use sqlx::QueryBuilder;
 
 use crate::domain::{Event, TurnId, UserId};
@@ -134,7 +134,11 @@ pub(super) async fn up_to(
     let mut reader = RowReader { table: TABLE, id: turn.uuid(), damages };
     let read = |(seq, event): (i64, Lossy<String>)| {
         let event = reader.value("event", event).and_then(|text| reader.json("event", &text));
-        (place(seq), event.unwrap_or_else(|| Event::Unknown(Map::new())))
+        let event = event.unwrap_or_else(|| Event::Unknown(Map::new()));
+        if matches!(&event, Event::Unknown(members) if !members.get("type").is_some_and(Value::is_string)) {
+            reader.note("event", format_args!("event {seq} is none"));
+        }
+        (place(seq), event)
     };
     Ok(rows.into_iter().map(read).collect())
 }

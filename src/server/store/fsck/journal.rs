@@ -36,7 +36,8 @@ pub(super) async fn check(db: &Db, meanwhile: While, findings: &mut Vec<Finding>
             blocks_are_in_order(&turn, findings);
             calls::of_turn(&turn, findings);
             it_is_over(&turn, findings);
-            text_is_derived(db, &turn, findings).await?;
+            let derived = unreadable(text_is_derived(db, &turn).await, findings)?;
+            findings.extend(derived.into_iter().flatten());
             attachments::of_turn(db, &turn, findings).await?;
             replays(&turn, &events, findings);
         } else if meanwhile == While::Stopped && waits_for(&folded(&turn, &events)).is_none() {
@@ -112,7 +113,8 @@ fn it_is_over(turn: &Turn, findings: &mut Vec<Finding>) {
     }
 }
 
-async fn text_is_derived(db: &Db, turn: &Turn, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+async fn text_is_derived(db: &Db, turn: &Turn) -> Result<Vec<Finding>, StoreError> {
+    let mut findings = Vec::new();
     let (text, types): (Option<String>, Vec<String>) = on!(db, |pool| {
         let text = sqlx::query_scalar(TEXT).bind(turn.id.uuid()).fetch_optional(pool).await?;
         (text, sqlx::query_scalar(TYPES).bind(turn.id.uuid()).fetch_all(pool).await?)
@@ -126,7 +128,7 @@ async fn text_is_derived(db: &Db, turn: &Turn, findings: &mut Vec<Finding>) -> R
             findings.push(finding("I6", "turn_blocks", block.id, what));
         }
     }
-    Ok(())
+    Ok(findings)
 }
 
 /// Folds the journal again and compares with the rows, block by block and byte by byte.
