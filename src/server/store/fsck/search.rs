@@ -68,7 +68,10 @@ async fn look_at(db: &Db, kind: Kind, id: Uuid) -> Result<Option<&'static str>, 
     if digest != entry.digest() || usize::try_from(count) != Ok(all.len()) {
         return Ok(Some("the index of the search has another text of it"));
     }
-    for (row, keys) in (row * parts::ROWS..).zip(&all) {
+    let Some(first) = row.checked_mul(parts::ROWS) else {
+        return Ok(Some("its number in the index of the search is beyond every row"));
+    };
+    for (row, keys) in (first..).zip(&all) {
         let step = keys.len().div_ceil(SOME).max(1);
         let some: Vec<Wanted> =
             keys.iter().step_by(step).map(|key| Wanted { key: key.clone(), is_prefix: false }).collect();
