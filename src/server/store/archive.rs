@@ -115,8 +115,8 @@ struct Row {
 
 /// All chats of an owner, the oldest first.
 pub async fn chats(db: &Db, owner: UserId) -> Result<Vec<ChatId>, StoreError> {
-    let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(CHATS).bind(owner.uuid()).fetch_all(pool).await?);
-    Ok(ids.into_iter().map(ChatId::from).collect())
+    let ids: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(CHATS).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(readable(ids, "chats").into_iter().map(|(id,)| id.into()).collect())
 }
 
 /// Whether a chat of this id is here. `None` when it never was, or was deleted for ever.

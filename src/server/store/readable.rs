@@ -1,6 +1,8 @@
 //! Reading rows that may be damaged: a row or a value that cannot be decoded is found by itself and does not take along
 //! what stands beside it. What is wrong is a [`Damage`]: readers log it and go on, `fsck` reports it.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -157,12 +159,12 @@ impl RowReader<'_> {
 
     /// JSON of a column. What is nested deeper than readers go is read with its depths as strings, and noted.
     pub(super) fn json<T: DeserializeOwned>(&mut self, column: &'static str, text: &str) -> Option<T> {
-        let error = match serde_json::from_str(text) {
-            Ok(value) => return Some(value),
-            Err(error) => error,
-        };
-        self.note(column, &error);
-        serde_json::from_str(&json_bounds::bounded(text, limits::JSON_TEXT_DEPTH)).ok()
+        let bounded = json_bounds::bounded(text, limits::JSON_TEXT_DEPTH);
+        if let Cow::Owned(_) = bounded {
+            // Some could still be read here, and not within an answer or an archive.
+            self.note(column, "it is nested deeper than readers go");
+        }
+        serde_json::from_str(&bounded).inspect_err(|error| self.note(column, error)).ok()
     }
 
     /// A moment; where it cannot be read, the one in the row's id, which is made of it.
