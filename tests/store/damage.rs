@@ -193,8 +193,8 @@ async fn columns(pool: &SqlitePool) -> BTreeMap<String, Vec<(String, String)>> {
     let mut tables: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     for (table, column, kind) in rows {
         let is_left_out = NOT_DAMAGED.iter().any(|name| table.starts_with(name));
-        // Nothing is left of an account or a turn without its id; of the latter housekeeping says so and stops.
-        let is_identity = matches!(table.as_str(), "users" | "turns") && column == "id";
+        // The row of the account says whose everything is; at a turn without its id housekeeping stops.
+        let is_identity = table == "users" || (table == "turns" && column == "id");
         if !is_left_out && !is_identity {
             tables.entry(table).or_default().push((column, kind));
         }
