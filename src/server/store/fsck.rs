@@ -105,7 +105,7 @@ fn finding(invariant: &'static str, table: &'static str, id: impl ToString, what
     Finding { invariant, table, id: id.to_string(), what: what.into() }
 }
 
-/// What rows are called by; a name that cannot be read is a finding.
+/// The ids of rows; one that cannot be read is a finding.
 fn names<T>(rows: Vec<Readable<(T,)>>, table: &'static str, findings: &mut Vec<Finding>) -> Vec<T> {
     let (names, errors) = readable_and_errors(rows);
     for error in errors {
