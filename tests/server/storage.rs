@@ -283,5 +283,5 @@ async fn clients_are_told_what_there_is_too_little_of_and_what_is_used() {
     let request = Request::get("/settings/data").header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
     let page = axum::body::to_bytes(api.send(request).await.into_body(), usize::MAX).await.unwrap();
     let page = String::from_utf8(page.to_vec()).unwrap();
-    assert!(page.contains("Storage used") && page.contains("of 97.7 KiB"), "{page}");
+    assert!(page.contains("Storage used") && page.contains("of 98 KB"), "{page}");
 }

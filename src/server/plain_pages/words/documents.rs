@@ -3,6 +3,8 @@
 use crate::domain::limits;
 use crate::ui::locale::{counted, said, word, words};
 
+pub use crate::ui::words::transcript::size;
+
 words! {
     documents: "Documents", "文档";
     lead: "Texts that messages can name, all of them or some lines. Every change keeps the version before, so a message goes on saying what it said.", "可在消息中引用的文本，可引用全文或其中几行。每次修改都保留先前的版本，因此消息引用的内容不会改变。";
@@ -74,15 +76,6 @@ words! {
     purge_sure: "Delete for ever", "永久删除";
     restore: "Restore", "恢复";
     purge_what: "All versions go for ever. Messages that name it stay and say that it was deleted. This cannot be undone.", "所有版本将被永久删除。引用它的消息会保留，并注明文档已删除。此操作无法撤销。";
-}
-
-/// A size for people.
-pub fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-    }
 }
 
 pub fn lines(count: u64) -> String {
