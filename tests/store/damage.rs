@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use serde_json::Value;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
-use sqlx::{AssertSqlSafe, SqlitePool};
+use sqlx::{AssertSqlSafe, PgPool, SqlitePool};
 use turnleaf::domain::approval::Policy;
 use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{Block, ChatId, Content, Turn, TurnStatus, UserId};
@@ -28,13 +28,13 @@ use turnleaf::server::service::providers::Sealer;
 use turnleaf::server::service::toolbox::Tools;
 use turnleaf::server::service::turns::StartTurn;
 use turnleaf::server::service::usage::{Grouping, Period};
-use turnleaf::server::store::fsck::{self, While};
+use turnleaf::server::store::fsck::{self, While, repair};
 use turnleaf::server::store::readable::is_placeholder;
 use turnleaf::server::store::tool_servers::{self, StoredToolServer, ToolServerSettings};
 use turnleaf::server::store::{Db, StoreError, chat_tools, tool_listings, users};
 
 use crate::actors::{id, now};
-use crate::databases::{empty_sqlite, fresh, noon};
+use crate::databases::{drop_postgres, empty_sqlite, fresh, migrated_postgres, noon, postgres};
 use crate::story;
 
 const WORDS: &str = "a message of the chat beside the damaged one";
@@ -161,6 +161,35 @@ async fn look(db: &Db, dir: &Path, beside: ChatId) -> Result<(), String> {
     Ok(())
 }
 
+/// Looks, repairs what cannot be read, and holds the checker to it: what is still said to be unreadable is what the
+/// repair refused, or the body of a call.
+async fn look_and_repair(db: &Db, dir: &Path, beside: ChatId) -> Result<(), String> {
+    look(db, dir, beside).await?;
+    let repairs = repair::repair(db, now()).await.map_err(|error| format!("repair: {error}"))?;
+    let stayed: Vec<_> = repairs.iter().filter(|one| one.outcome.is_err()).collect();
+    let is_reason = |why: &String| why.contains("other rows depend on it");
+    if let Some(refused) = stayed.iter().find(|one| !one.outcome.as_ref().is_err_and(is_reason)) {
+        return Err(format!("repair refused {refused:?}"));
+    }
+    let kept = repair::quarantined(db).await.map_err(|error| format!("quarantine: {error}"))?;
+    if kept.len() < repairs.len() - stayed.len() && !kept.iter().any(|value| value.column_name.is_empty()) {
+        return Err(format!("repair: {} values in quarantine of {repairs:?}", kept.len()));
+    }
+    let findings = fsck::check(db, While::Serving).await.map_err(|error| format!("fsck: {error}"))?;
+    let unreadable = findings.into_iter().filter(|finding| finding.what.contains("cannot be read"));
+    let unreadable = unreadable.filter(|finding| {
+        !["its raw_response", "its body", "its manifest", "its raw_bytes"]
+            .iter()
+            .any(|body| finding.what.starts_with(body))
+    });
+    for finding in unreadable {
+        if !stayed.iter().any(|one| one.table == finding.table && one.row == finding.id) {
+            return Err(format!("repair left {finding:?} after {repairs:?}"));
+        }
+    }
+    Ok(())
+}
+
 /// Nested so deep that no reader follows, as an earlier version could write it.
 fn deep(levels: usize) -> String {
     format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels))
@@ -193,9 +222,8 @@ async fn columns(pool: &SqlitePool) -> BTreeMap<String, Vec<(String, String)>> {
     let mut tables: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     for (table, column, kind) in rows {
         let is_left_out = NOT_DAMAGED.iter().any(|name| table.starts_with(name));
-        // The row of the account says whose everything is; at a turn without its id housekeeping stops.
-        let is_identity = table == "users" || (table == "turns" && column == "id");
-        if !is_left_out && !is_identity {
+        // The row of the account says whose everything is.
+        if !is_left_out && table != "users" {
             tables.entry(table).or_default().push((column, kind));
         }
     }
@@ -245,7 +273,7 @@ async fn every_damage_of(part: usize, parts: usize) {
                 Ok(_) => {
                     tried += 1;
                     let db = Db::open(&format!("sqlite://{}", copy.display())).await.unwrap();
-                    if let Err(failure) = look(&db, dir.path(), beside).await {
+                    if let Err(failure) = look_and_repair(&db, dir.path(), beside).await {
                         failures.push(format!("{table}.{column} = {}: {failure}", &damage[..damage.len().min(40)]));
                     }
                     db.close().await;
@@ -276,6 +304,66 @@ async fn a_damaged_row_stops_nothing_else_third_part() {
 #[tokio::test]
 async fn a_damaged_row_stops_nothing_else_fourth_part() {
     every_damage_of(3, 4).await;
+}
+
+/// The columns of a PostgreSQL database in which something else than its type can stand: words and JSON.
+async fn judged_columns(pool: &PgPool) -> Vec<(String, String, String)> {
+    const COLUMNS: &str = "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), CAST(t.typname AS TEXT) \
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid \
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND a.attgenerated = '' \
+        AND (t.typname = 'jsonb' OR (t.typname = 'text' AND EXISTS (SELECT 1 FROM pg_constraint k \
+            WHERE k.conrelid = c.oid AND k.contype = 'c' AND a.attnum = ANY (k.conkey)))) ORDER BY 1, 2";
+    sqlx::query_as(COLUMNS).fetch_all(pool).await.unwrap()
+}
+
+/// Without its conditions a table takes what a damaged disk would leave in it.
+async fn drop_checks(pool: &PgPool) {
+    const CHECKS: &str = "SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) \
+        FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace";
+    let checks: Vec<String> = sqlx::query_scalar(CHECKS).fetch_all(pool).await.unwrap();
+    for text in checks {
+        sqlx::raw_sql(AssertSqlSafe(text)).execute(pool).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_row_stops_nothing_else_on_postgresql() {
+    let Some(whole) = migrated_postgres().await else { return };
+    let beside = furnish(&whole.db, whole.dir.path()).await;
+    let pool = PgPool::connect(&whole.url).await.unwrap();
+    let columns = judged_columns(&pool).await;
+    drop_checks(&pool).await;
+    // A database is copied that nobody is connected to.
+    pool.close().await;
+    whole.db.close().await;
+    let template = whole.url.rsplit('/').next().unwrap().split('?').next().unwrap();
+    let (mut tried, mut failures) = (0, Vec::new());
+    for (table, column, kind) in columns {
+        let texts = match kind.as_str() {
+            "jsonb" => vec!["[]".into(), deep(900)],
+            _ => vec!["no value of this column".into(), deep(127)],
+        };
+        for text in texts {
+            let copy = postgres(&format!("TEMPLATE {template}")).await.unwrap();
+            std::fs::copy(whole.dir.path().join("secret.key"), copy.dir.path().join("secret.key")).unwrap();
+            let Db::Postgres { writer, .. } = &copy.db else { unreachable!() };
+            let update = format!(
+                "SET session_replication_role = replica; UPDATE \"{table}\" SET \"{column}\" = '{text}' WHERE ctid = \
+                 (SELECT ctid FROM \"{table}\" WHERE \"{column}\" IS NOT NULL LIMIT 1); RESET session_replication_role"
+            );
+            // A row that is unique by it, or from which another column is computed.
+            if sqlx::raw_sql(AssertSqlSafe(update)).execute(writer).await.is_ok() {
+                tried += 1;
+                if let Err(failure) = look_and_repair(&copy.db, copy.dir.path(), beside).await {
+                    failures.push(format!("{table}.{column} = {}: {failure}", &text[..text.len().min(40)]));
+                }
+            }
+            copy.close().await;
+        }
+    }
+    assert!(tried > 30, "{tried}");
+    assert!(failures.is_empty(), "{} of {tried}:\n{}", failures.len(), failures.join("\n"));
+    drop_postgres(&std::env::var("TURNLEAF_TEST_PG").unwrap(), &whole.url).await;
 }
 
 async fn sql(db: &Db, text: String) {
@@ -366,6 +454,68 @@ async fn a_running_reply_with_a_damaged_journal_is_ended_with_what_can_be_read()
         let followed = service.supervisor().follow(owner, reply, Cursor::After(0)).await.unwrap().unwrap();
         followed.for_each(|next| async { drop(next.unwrap()) }).await;
         assert_eq!(service.turn(owner, reply).await.unwrap().status, TurnStatus::Complete);
+        fresh.close().await;
+    }
+}
+
+/// What a repair puts in the place of damaged parts of a reply, and what becomes of what hangs on them.
+#[tokio::test]
+async fn a_repaired_reply_reads_as_before_but_for_its_damage_and_its_bytes_are_kept() {
+    for fresh in fresh().await {
+        let beside = furnish(&fresh.db, fresh.dir.path()).await;
+        let (service, owner) = start(&fresh.db, fresh.dir.path()).await.unwrap();
+        let before = reply_of(&service, owner, beside).await;
+        service.supervisor().toolbox().shut_down().await;
+        let block = before.blocks.iter().find(|block| matches!(block.content, Content::Text { .. })).unwrap();
+        let is_file = fresh.db.path().is_some();
+        let literal = |id: uuid::Uuid| if is_file { format!("X'{}'", id.simple()) } else { format!("'{id}'") };
+        let damaged = r#"{"type":"text","text":"cut of"#;
+        let (whole, of_reply) = (literal(block.id.uuid()), literal(before.id.uuid()));
+        match &fresh.db {
+            Db::Sqlite { .. } => sql(&fresh.db, "PRAGMA ignore_check_constraints = ON".into()).await,
+            Db::Postgres { writer, .. } => drop_checks(writer).await,
+        }
+        for text in [
+            format!("UPDATE turn_blocks SET content = '{damaged}' WHERE id = {whole}"),
+            format!("UPDATE turns SET status = 'complere' WHERE id = {of_reply}"),
+            format!("UPDATE turn_events SET event = '{}' WHERE turn_id = {of_reply} AND seq = 1", deep(127)),
+        ] {
+            sql(&fresh.db, text).await;
+        }
+        if is_file {
+            sql(&fresh.db, "PRAGMA ignore_check_constraints = OFF".into()).await;
+        }
+        let repairs = repair::repair(&fresh.db, now()).await.unwrap();
+        assert_eq!(repairs.len(), 3, "{repairs:#?}");
+        assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
+        let kept = repair::quarantined(&fresh.db).await.unwrap();
+        let of = |column: &str| kept.iter().find(|value| value.column_name == column).unwrap();
+        assert_eq!(of("content").bytes, damaged.as_bytes());
+        assert_eq!(
+            (of("status").bytes.as_slice(), of("status").row_key.as_str()),
+            (b"complere".as_slice(), before.id.to_string().as_str())
+        );
+        assert_eq!(of("event").bytes, deep(127).as_bytes());
+        assert_eq!(fsck::check(&fresh.db, While::Stopped).await.unwrap(), []);
+        assert_eq!(repair::repair(&fresh.db, now()).await.unwrap(), [], "there is nothing left to repair");
+        let (service, owner) = start(&fresh.db, fresh.dir.path()).await.unwrap();
+        let after = reply_of(&service, owner, beside).await;
+        assert_eq!(after.status, before.status);
+        assert_eq!(after.blocks.len(), before.blocks.len());
+        for (after, before) in after.blocks.iter().zip(&before.blocks) {
+            match after.id == block.id {
+                true => assert!(
+                    is_placeholder(&after.content) && serde_json::to_string(&after.content).unwrap().contains("cut of")
+                ),
+                false => assert_eq!(after, before),
+            }
+        }
+        // For ever is for ever: with the chat goes what was kept of it.
+        service.delete_chat(owner, beside).await.unwrap();
+        service.empty_trash(owner).await.unwrap();
+        service.supervisor().tidy().await.unwrap();
+        service.supervisor().toolbox().shut_down().await;
+        assert_eq!(repair::quarantined(&fresh.db).await.unwrap(), []);
         fresh.close().await;
     }
 }

@@ -55,7 +55,15 @@ pub enum Command {
         dry_run: bool,
     },
     /// Check everything stored; findings end with exit code 74
-    Fsck,
+    Fsck {
+        /// Move values that cannot be read into quarantine and put something readable in their place; the server must not
+        /// run
+        #[arg(long)]
+        repair: bool,
+        /// Print what is in quarantine, one value a line as JSON
+        #[arg(long, conflicts_with = "repair")]
+        quarantine: bool,
+    },
     /// Read a provider's raw reply as it was recorded and print what it becomes
     Replay(ReplayArgs),
     /// Copy the database to a file, also while it is in use

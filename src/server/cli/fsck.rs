@@ -1,14 +1,21 @@
-//! `turnleaf fsck`: checks every invariant of what is stored. Changes nothing.
+//! `turnleaf fsck`: checks every invariant of what is stored. Changes nothing, but for `--repair`, which moves values that
+//! cannot be read into quarantine.
+
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::server::cli::database::{block_on, open_current};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::print;
+use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::config::Config;
-use crate::server::platform::ids;
+use crate::server::platform::ids::{self, BootId};
 use crate::server::platform::lock_file::{LockError, LockFile};
-use crate::server::store::fsck::{self, While};
+use crate::server::run::sweep;
+use crate::server::store::fsck::repair::{self, Quarantined, Repair};
+use crate::server::store::fsck::{self, Finding, While};
+use crate::server::store::{Claim, Db};
 
 /// Prints the findings, one a line or as a JSON array. None is success; any is damaged data.
 pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
@@ -22,19 +29,93 @@ pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
         Ok(findings)
     })?;
     if json {
-        let rows: Vec<Value> = findings
-            .iter()
-            .map(|one| json!({ "invariant": one.invariant, "table": one.table, "id": one.id, "what": one.what }))
-            .collect();
-        print::json(&rows)?;
+        print::json(&findings.iter().map(finding_json).collect::<Vec<_>>())?;
     } else {
-        for one in &findings {
-            print::line(format_args!("{} {} {}: {}", one.invariant, one.table, one.id, one.what))?;
-        }
-        if findings.is_empty() {
-            print::line("Everything is in order.")?;
-        }
+        print_findings(&findings)?;
     }
+    ended(&findings)
+}
+
+/// Ends what no server drives, moves what cannot be read into quarantine, and checks again. The server must not run.
+pub fn repair(config: &Config, json: bool) -> Result<(), Failed> {
+    let boot: BootId = ids::mint();
+    let _lock = LockFile::take(&config.data_dir.value, boot)?;
+    let (repairs, findings) = block_on(async {
+        let db = open_current(config).await?;
+        let mut claim = Claim::take(&db, boot).await?;
+        claim.begin_epoch().await?;
+        let done = repair_and_check(&db).await;
+        db.close().await;
+        claim.release().await;
+        done
+    })?;
+    if json {
+        let findings: Vec<Value> = findings.iter().map(finding_json).collect();
+        let repairs: Vec<Value> = repairs.iter().map(repair_json).collect();
+        print::json(&json!({ "repairs": repairs, "findings": findings }))?;
+    } else {
+        for Repair { table, column, row, outcome } in &repairs {
+            match outcome {
+                Ok(entry) => print::line(format_args!("{table} {row}: its {column} is in quarantine as {entry}"))?,
+                Err(why) => print::line(format_args!("{table} {row}: its {column} stays as it is: {why}"))?,
+            }
+        }
+        print_findings(&findings)?;
+    }
+    ended(&findings)
+}
+
+async fn repair_and_check(db: &Db) -> Result<(Vec<Repair>, Vec<Finding>), Failed> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    sweep::sweep(db, &clock).await?;
+    let repairs = repair::repair(db, clock.now()).await?;
+    Ok((repairs, fsck::check(db, While::Stopped).await?))
+}
+
+/// Prints what is in quarantine, one value a line as JSON: its bytes as text where they are text, else in hexadecimal.
+pub fn list_quarantine(config: &Config) -> Result<(), Failed> {
+    let values = block_on(async {
+        let db = open_current(config).await?;
+        let values = repair::quarantined(&db).await?;
+        db.close().await;
+        Ok(values)
+    })?;
+    for value in &values {
+        print::line(quarantined_json(value))?;
+    }
+    Ok(())
+}
+
+fn print_findings(findings: &[Finding]) -> Result<(), Failed> {
+    for one in findings {
+        print::line(format_args!("{} {} {}: {}", one.invariant, one.table, one.id, one.what))?;
+    }
+    if findings.is_empty() { print::line("Everything is in order.") } else { Ok(()) }
+}
+
+fn finding_json(one: &Finding) -> Value {
+    json!({ "invariant": one.invariant, "table": one.table, "id": one.id, "what": one.what })
+}
+
+fn repair_json(one: &Repair) -> Value {
+    let Repair { table, column, row, outcome } = one;
+    let (quarantine, reason) = (outcome.as_ref().ok(), outcome.as_ref().err());
+    json!({ "table": table, "row": row, "column": column, "quarantine": quarantine, "reason": reason })
+}
+
+fn quarantined_json(value: &Quarantined) -> Value {
+    let Quarantined { id, table_name, column_name, row_key, bytes, reason, created_at } = value;
+    let mut row = json!({
+        "id": id, "table": table_name, "column": column_name, "row": row_key, "reason": reason, "at": created_at,
+    });
+    match std::str::from_utf8(bytes) {
+        Ok(text) => row["text"] = text.into(),
+        Err(_) => row["hex"] = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into(),
+    }
+    row
+}
+
+fn ended(findings: &[Finding]) -> Result<(), Failed> {
     match findings.len() {
         0 => Ok(()),
         1 => Err(Failed::new(Exit::Damaged, "1 finding")),

@@ -235,3 +235,47 @@ pub async fn give_back_space(db: &Db) -> Result<u64, StoreError> {
     let left: i64 = sqlx::query_scalar("PRAGMA freelist_count").fetch_one(writer).await?;
     Ok(left.unsigned_abs())
 }
+
+/// The stored bytes of a column, whatever its type and whatever stands in it, as an expression.
+pub(super) fn bytes_of(db: &Db, column: &str) -> String {
+    match db {
+        Db::Sqlite { .. } => format!("CAST({column} AS BLOB)"),
+        Db::Postgres { .. } => format!("convert_to(CAST({column} AS TEXT), 'UTF8')"),
+    }
+}
+
+/// A bound text as a value of a JSON column, as an expression. All other texts are bound as they are.
+pub(super) fn json_of(db: &Db, placeholder: &str) -> String {
+    match db {
+        Db::Sqlite { .. } => placeholder.to_owned(),
+        Db::Postgres { .. } => format!("CAST({placeholder} AS JSONB)"),
+    }
+}
+
+/// The columns of a table that are stored, not computed.
+pub(super) async fn columns(db: &Db, table: &str) -> Result<Vec<String>, StoreError> {
+    const SQLITE: &str = "SELECT name FROM pragma_table_xinfo($1) WHERE hidden = 0";
+    const POSTGRES: &str = "SELECT CAST(column_name AS TEXT) FROM information_schema.columns \
+        WHERE table_schema = current_schema() AND table_name = $1 AND is_generated = 'NEVER' ORDER BY ordinal_position";
+    Ok(match db {
+        Db::Sqlite { readers, .. } => sqlx::query_scalar(SQLITE).bind(table).fetch_all(readers).await?,
+        Db::Postgres { readers, .. } => sqlx::query_scalar(POSTGRES).bind(table).fetch_all(readers).await?,
+    })
+}
+
+/// Whether deleting a row of a file takes along, or refuses for, the rows that refer to it. PostgreSQL always does.
+pub(super) async fn set_foreign_keys(db: &Db, is_on: bool) -> Result<(), StoreError> {
+    let Db::Sqlite { writer, .. } = db else { return Ok(()) };
+    let text = if is_on { "PRAGMA foreign_keys = ON" } else { "PRAGMA foreign_keys = OFF" };
+    // The pool has one connection.
+    sqlx::query(text).execute(writer).await?;
+    Ok(())
+}
+
+/// No id, as an expression with the type of one.
+pub(super) fn null_id(db: &Db) -> &'static str {
+    match db {
+        Db::Sqlite { .. } => "NULL",
+        Db::Postgres { .. } => "CAST(NULL AS UUID)",
+    }
+}

@@ -1,7 +1,8 @@
-//! The checker: every invariant of the model that rows can break, looked for in the whole database. It changes nothing.
+//! The checker: every invariant of the model that rows can break, looked for in the whole database. It changes nothing;
+//! [`repair`] does.
 //!
-//! What one statement can say is a rule ([`tree`], [`references`]); what needs the model's own code is done turn by turn
-//! ([`journal`]) and body by body ([`bodies`]). Not here: whether blocks are what the provider's decoder makes of the
+//! Values that cannot be read are [`values`]'. What one statement can say is a rule ([`tree`], [`references`]); what needs
+//! the model's own code is done turn by turn ([`journal`]) and body by body ([`bodies`]). Not here: whether blocks are what the provider's decoder makes of the
 //! raw bytes (I9), because decoders are another room's.
 
 use uuid::Uuid;
@@ -10,7 +11,7 @@ use crate::domain::limits;
 use crate::server::store::db::Db;
 use crate::server::store::dialect;
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{Damage, Readable, readable_and_errors};
+use crate::server::store::readable::{Readable, readable_and_errors};
 
 /// Rules: a statement that gives the ids of the rows that break an invariant, and what is then wrong with each.
 macro_rules! rules {
@@ -30,8 +31,10 @@ mod bodies;
 mod calls;
 mod journal;
 mod references;
+pub mod repair;
 mod search;
 mod tree;
+mod values;
 
 /// One invariant that does not hold somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,12 +65,13 @@ struct Rule {
     text: &'static str,
 }
 
-pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 6] {
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 7] {
     [
         ("fsck/attachments", attachments::STATEMENTS),
         ("fsck/bodies", bodies::STATEMENTS),
         ("fsck/journal", journal::STATEMENTS),
         ("fsck/references", references::STATEMENTS),
+        ("fsck/repair", repair::STATEMENTS),
         ("fsck/search", search::STATEMENTS),
         ("fsck/tree", tree::STATEMENTS),
     ]
@@ -82,9 +86,10 @@ pub async fn check(db: &Db, meanwhile: While) -> Result<Vec<Finding>, StoreError
     for what in dialect::integrity(db).await? {
         findings.push(Finding { invariant: "storage", table: "", id: String::new(), what });
     }
+    values::check(db, &mut findings).await?;
     for rule in tree::RULES.iter().chain(references::RULES) {
         let ids = on!(db, |pool| sqlx::query_as(rule.text).fetch_all(pool).await?);
-        let ids = names::<Uuid>(ids, rule.table, &mut findings);
+        let ids = names::<Uuid>(ids);
         findings.extend(ids.into_iter().map(|id| Finding {
             invariant: rule.invariant,
             table: rule.table,
@@ -105,19 +110,9 @@ fn finding(invariant: &'static str, table: &'static str, id: impl ToString, what
     Finding { invariant, table, id: id.to_string(), what: what.into() }
 }
 
-/// The ids of rows; one that cannot be read is a finding.
-fn names<T>(rows: Vec<Readable<(T,)>>, table: &'static str, findings: &mut Vec<Finding>) -> Vec<T> {
-    let (names, errors) = readable_and_errors(rows);
-    for error in errors {
-        findings.push(finding("storage", table, "unknown", format!("its id cannot be read: {error}")));
-    }
-    names.into_iter().map(|(name,)| name).collect()
-}
-
-/// A value that cannot be read.
-fn damage(damage: Damage) -> Finding {
-    let Damage { table, column, id, reason } = damage;
-    finding("storage", table, id, format!("its {column} cannot be read: {reason}"))
+/// The ids of rows. One that cannot be read is among the [`values`].
+fn names<T>(rows: Vec<Readable<(T,)>>) -> Vec<T> {
+    readable_and_errors(rows).0.into_iter().map(|(name,)| name).collect()
 }
 
 /// A stored value that cannot be read is a finding, every other failure ends the check.

@@ -108,6 +108,11 @@ fn log_row(table: &'static str, error: &dyn std::fmt::Display) {
 pub(super) struct Lossy<T>(Result<T, String>);
 
 impl<T> Lossy<T> {
+    /// The value, or why it cannot be read.
+    pub(super) fn into_result(self) -> Result<T, String> {
+        self.0
+    }
+
     /// The value, or another in its place, which is logged.
     pub(super) fn or(self, table: &'static str, column: &'static str, id: Uuid, other: impl FnOnce() -> T) -> T {
         self.0.unwrap_or_else(|reason| {

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::domain::{TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, readable};
 use crate::server::store::rows::place;
 
 /// The bytes of turn `t` without what is temporary.
@@ -78,15 +79,17 @@ impl StoredBytes {
 /// Counts some turns that ended; false when none are left.
 pub async fn count_step(db: &Db) -> Result<bool, StoreError> {
     let mut tx = db.begin().await?;
-    let turns: Vec<Uuid> = in_tx!(&mut tx, |conn| {
-        let turns: Vec<Uuid> = sqlx::query_scalar(HOLD).bind(TURNS_AT_A_TIME).fetch_all(&mut *conn).await?;
-        for turn in &turns {
+    let is_more = in_tx!(&mut tx, |conn| {
+        let turns: Vec<Readable<(Uuid,)>> = sqlx::query_as(HOLD).bind(TURNS_AT_A_TIME).fetch_all(&mut *conn).await?;
+        let is_more = !turns.is_empty();
+        // One whose id cannot be read is held, and with that counted as nothing.
+        for (turn,) in readable(turns, "turns") {
             sqlx::query(COUNT).bind(turn).execute(&mut *conn).await?;
         }
-        turns
+        is_more
     });
     tx.commit().await?;
-    Ok(!turns.is_empty())
+    Ok(is_more)
 }
 
 /// Forgets the number of a turn, whose rows change after its end.

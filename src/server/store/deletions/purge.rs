@@ -192,7 +192,9 @@ pub async fn doomed(db: &Db, now: DateTime<Utc>) -> Result<Vec<Doomed>, StoreErr
 /// a deleted turn, and nothing below it can come back.
 pub async fn turns_of(db: &Db, of: Doomed) -> Result<Vec<Uuid>, StoreError> {
     let text = if of.kind == DeletionKind::Chat { TURNS_OF_CHAT } else { TURNS_OF };
-    Ok(on!(db, |pool| sqlx::query_scalar(text).bind(of.id.uuid()).fetch_all(pool).await?))
+    let turns: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(text).bind(of.id.uuid()).fetch_all(pool).await?);
+    // One whose id cannot be read goes with its chat.
+    Ok(readable(turns, "turns").into_iter().map(|(turn,)| turn).collect())
 }
 
 /// Deletes some of these turns with their blocks, calls, journals, and the exchanges and branches that they were the

@@ -21,7 +21,7 @@ sql! {
 
 pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
     let ids = on!(db, |pool| sqlx::query_as(PACKED).fetch_all(pool).await?);
-    for id in names::<Uuid>(ids, "generations", findings) {
+    for id in names::<Uuid>(ids) {
         let body: Option<(Vec<u8>, Vec<u8>, i64)> =
             on!(db, |pool| sqlx::query_as(BODY).bind(id).fetch_optional(pool).await?);
         let Some((packed, sha256, length)) = body else { continue };
@@ -46,7 +46,7 @@ struct Request {
 
 async fn requests_can_be_read(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
     let ids = on!(db, |pool| sqlx::query_as(REQUESTS).fetch_all(pool).await?);
-    for id in names::<Uuid>(ids, "generation_requests", findings) {
+    for id in names::<Uuid>(ids) {
         let row: Option<Request> = on!(db, |pool| sqlx::query_as(REQUEST).bind(id).fetch_optional(pool).await?);
         let Some(Request { body, manifest }) = row else { continue };
         unreadable(body.whole(id), findings)?;
@@ -57,7 +57,7 @@ async fn requests_can_be_read(db: &Db, findings: &mut Vec<Finding>) -> Result<()
 
 async fn blobs_are_what_they_are_called(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
     let called = on!(db, |pool| sqlx::query_as(BLOBS).fetch_all(pool).await?);
-    for name in names::<String>(called, "blobs", findings) {
+    for name in names::<String>(called) {
         let bytes: Option<Vec<u8>> = on!(db, |pool| sqlx::query_scalar(BYTES).bind(&name).fetch_optional(pool).await?);
         let hash = |bytes: Vec<u8>| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         if bytes.map(hash).is_some_and(|hash| hash != name) {

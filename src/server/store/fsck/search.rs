@@ -31,14 +31,14 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), St
         return Ok(());
     }
     let stray = on!(db, |pool| sqlx::query_as(STRAY).fetch_all(pool).await?);
-    let stray = names::<Uuid>(stray, "search_entries", findings);
+    let stray = names::<Uuid>(stray);
     let what = "it is indexed and not there";
     findings.extend(stray.into_iter().map(|id| finding("search", "search_entries", id, what)));
     for (kind, text, table) in
         [(Kind::Chat, CHATS, "chats"), (Kind::Document, DOCUMENTS, "documents"), (Kind::Turn, TURNS, "turns")]
     {
         let ids = on!(db, |pool| sqlx::query_as(text).fetch_all(pool).await?);
-        for id in names::<Uuid>(ids, table, findings) {
+        for id in names::<Uuid>(ids) {
             if let Some(Some(what)) = unreadable(wrong(db, kind, id).await, findings)? {
                 findings.push(finding("search", table, id, what));
             }

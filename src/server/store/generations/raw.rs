@@ -189,8 +189,9 @@ pub async fn pack(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
 
 /// Generations that are over and whose pieces [`pack`] has yet to compress, at most `limit`.
 pub async fn unpacked(db: &Db, limit: u32) -> Result<Vec<GenerationId>, StoreError> {
-    let ids: Vec<Uuid> = on!(db, |pool| sqlx::query_scalar(UNPACKED).bind(i64::from(limit)).fetch_all(pool).await?);
-    Ok(ids.into_iter().map(GenerationId::from).collect())
+    let ids: Vec<Readable<(Uuid,)>> =
+        on!(db, |pool| sqlx::query_as(UNPACKED).bind(i64::from(limit)).fetch_all(pool).await?);
+    Ok(readable(ids, "generations").into_iter().map(|(id,)| id.into()).collect())
 }
 
 /// A response exactly as it came, as far as it has come. `None` when the owner has no such generation or nothing was
