@@ -23,6 +23,8 @@ mod legacy;
 
 #[path = "cli/file_modes.rs"]
 mod file_modes;
+#[path = "cli/fsck.rs"]
+mod fsck;
 #[path = "cli/reload.rs"]
 mod reload;
 #[path = "cli/storage.rs"]

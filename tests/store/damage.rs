@@ -19,7 +19,7 @@ use turnleaf::server::outbound::registry::Registry;
 use turnleaf::server::platform::clock::{Clock, SystemClock};
 use turnleaf::server::platform::ids;
 use turnleaf::server::platform::sealing::Keyring;
-use turnleaf::server::run::{Cursor, Pace, Supervisor};
+use turnleaf::server::run::{Cursor, Followed, Pace, Supervisor};
 use turnleaf::server::service::Service;
 use turnleaf::server::service::documents::change::{NewDocument, Source};
 use turnleaf::server::service::exports::Which;
@@ -516,6 +516,29 @@ async fn a_repaired_reply_reads_as_before_but_for_its_damage_and_its_bytes_are_k
         service.supervisor().tidy().await.unwrap();
         service.supervisor().toolbox().shut_down().await;
         assert_eq!(repair::quarantined(&fresh.db).await.unwrap(), []);
+        fresh.close().await;
+    }
+}
+
+/// A follower behind a damaged line of a journal: the turn as it is stands for the lines up to there.
+#[tokio::test]
+async fn a_follower_gets_a_snapshot_in_the_place_of_a_damaged_line() {
+    for fresh in fresh().await {
+        let beside = furnish(&fresh.db, fresh.dir.path()).await;
+        let (service, owner) = start(&fresh.db, fresh.dir.path()).await.unwrap();
+        let reply = reply_of(&service, owner, beside).await;
+        let is_file = fresh.db.path().is_some();
+        let turn = if is_file { format!("X'{}'", reply.id.uuid().simple()) } else { format!("'{}'", reply.id) };
+        sql(&fresh.db, format!("UPDATE turn_events SET event = '{{\"type\":' WHERE turn_id = {turn} AND seq = 3"))
+            .await;
+        let followed = service.supervisor().follow(owner, reply.id, Cursor::After(0)).await.unwrap().unwrap();
+        let followed: Vec<Followed> = followed.map(Result::unwrap).collect().await;
+        let [Followed::Line(first), Followed::Line(second), Followed::Snapshot(whole)] = followed.as_slice() else {
+            panic!("{followed:#?}")
+        };
+        assert_eq!((first.seq, second.seq), (1, 2));
+        assert_eq!((whole.status, &whole.blocks), (reply.status, &reply.blocks));
+        service.supervisor().toolbox().shut_down().await;
         fresh.close().await;
     }
 }

@@ -2,12 +2,13 @@
 
 use uuid::Uuid;
 
-use super::{Finding, While, attachments, calls, finding, names, unreadable};
+use super::{Finding, While, attachments, calls, finding, names};
 use crate::domain::block::chat_seq;
 use crate::domain::waiting::waits_for;
 use crate::domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus, fold};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::unless_damaged;
 use crate::server::store::turn_events;
 use crate::server::store::turns::read;
 
@@ -21,7 +22,7 @@ pub(super) async fn check(db: &Db, meanwhile: While, findings: &mut Vec<Finding>
     let ids = on!(db, |pool| sqlx::query_as(TURNS).fetch_all(pool).await?);
     for id in names::<Uuid>(ids) {
         let mut damages = Vec::new();
-        let Some(Some(turn)) = unreadable(read::any(db, id.into(), &mut damages).await, findings)? else { continue };
+        let Some(Some(turn)) = unless_damaged(read::any(db, id.into(), &mut damages).await, "turns")? else { continue };
         let events = turn_events::up_to(db, turn.id, turn.last_event_seq, &mut damages).await?;
         if !damages.is_empty() {
             // What cannot be read is among the values; what else may be wrong with the turn follows from that.
@@ -35,7 +36,7 @@ pub(super) async fn check(db: &Db, meanwhile: While, findings: &mut Vec<Finding>
             blocks_are_in_order(&turn, findings);
             calls::of_turn(&turn, findings);
             it_is_over(&turn, findings);
-            let derived = unreadable(text_is_derived(db, &turn).await, findings)?;
+            let derived = unless_damaged(text_is_derived(db, &turn).await, "turns")?;
             findings.extend(derived.into_iter().flatten());
             attachments::of_turn(db, &turn, findings).await?;
             replays(&turn, &events, findings);

@@ -2,9 +2,10 @@
 
 use uuid::Uuid;
 
-use super::{Finding, finding, names, unreadable};
+use super::{Finding, finding, names};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::unless_damaged;
 use crate::server::store::search::keys::{self, Wanted};
 use crate::server::store::search::words::{self, Asked};
 use crate::server::store::search::{Kind, index, parts};
@@ -39,7 +40,7 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), St
     {
         let ids = on!(db, |pool| sqlx::query_as(text).fetch_all(pool).await?);
         for id in names::<Uuid>(ids) {
-            if let Some(Some(what)) = unreadable(wrong(db, kind, id).await, findings)? {
+            if let Some(Some(what)) = unless_damaged(wrong(db, kind, id).await, table)? {
                 findings.push(finding("search", table, id, what));
             }
         }
