@@ -185,10 +185,13 @@ pub async fn of_path(db: &Db, owner: UserId, branch: BranchId) -> Result<HashMap
     rows.into_iter().map(on_path).collect()
 }
 
+/// The prompt, the tools and the provider's state of a branch.
+type FrozenRow = (Lossy<String>, Option<String>, Lossy<Json<ProviderState>>);
+
 /// What the branch says in every request, and what it keeps for its provider. For a run, which has the branch from its
 /// owner's turn.
 pub async fn of_run(db: &Db, branch: BranchId) -> Result<Option<(Frozen, ProviderState)>, StoreError> {
-    let row: Option<(Lossy<String>, Option<String>, Lossy<Json<ProviderState>>)> =
+    let row: Option<FrozenRow> =
         on!(db, |pool| sqlx::query_as(OF_RUN).bind(branch.uuid()).fetch_optional(pool).await?);
     let Some((system_prompt, tools, state)) = row else { return Ok(None) };
     // Without the list of its tools a branch offers none, and says so; with none at all it would offer those of today.
