@@ -19,7 +19,7 @@ pub fn displayed(given: &str) -> Result<String, Invalid> {
     // A drive, or a stream of a file.
     let last = last.rsplit(':').next().unwrap_or_default();
     let visible: String = last.chars().filter(|c| !c.is_control()).collect();
-    let name = visible.trim().trim_start_matches('.').trim();
+    let name = visible.trim_end().trim_start_matches(|c: char| c == '.' || c.is_whitespace());
     Ok(if name.is_empty() { UNNAMED.to_owned() } else { shortened(name) })
 }
 
@@ -57,6 +57,7 @@ mod tests {
             ("C:x", "x"),
             ("a/b", "b"),
             (".htaccess", "htaccess"),
+            (". .htaccess", "htaccess"),
             ("..", UNNAMED),
             ("", UNNAMED),
             ("a/", UNNAMED),

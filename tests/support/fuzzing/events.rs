@@ -53,28 +53,29 @@ pub fn reducer_holds(input: &[u8]) {
 /// Checks the reducer on these events.
 pub fn events_hold(events: &[Event]) {
     let mut turn = sample::turn(2, Role::Assistant, TurnStatus::Pending);
-    let mut snapshots = Vec::new();
+    let mut snapshots = vec![turn.clone()];
     for (seq, event) in (1..).zip(events) {
         stored_event_is_read(event);
         let before = turn.clone();
         let applied = apply(&mut turn, seq, event);
         step_holds(&before, &turn, applied);
-        let after = turn.clone();
-        assert_eq!(apply(&mut turn, seq, event), Applied::Already);
-        assert_eq!(apply(&mut turn, seq + 2, event), Applied::Gap);
-        assert_eq!(turn, after, "an event that is covered or too early changes nothing");
-        snapshots.push(after);
+        // In the middle and at the end, which every prefix is for another input.
+        if seq as usize == events.len().div_ceil(2) || seq as usize == events.len() {
+            snapshots.push(turn.clone());
+            assert_eq!(apply(&mut turn, seq, event), Applied::Already);
+            assert_eq!(apply(&mut turn, seq + 2, event), Applied::Gap);
+            assert_eq!(snapshots.last(), Some(&turn), "an event that is covered or too early changes nothing");
+        }
     }
     // A follower that begins anywhere ends where the others are.
-    for covered in [0, snapshots.len() / 2, snapshots.len().saturating_sub(1)] {
-        let Some(snapshot) = snapshots.get(covered) else { continue };
+    for snapshot in &snapshots {
         let stored = serde_json::to_string(snapshot).unwrap();
         let mut follower: Turn = serde_json::from_str(&stored).unwrap();
         assert_eq!(&follower, snapshot, "a snapshot is read as it was written");
         for (seq, event) in (1..).zip(events) {
             assert_ne!(apply(&mut follower, seq, event), Applied::Gap);
         }
-        assert_eq!(Some(&follower), snapshots.last(), "from a snapshot after {}", covered + 1);
+        assert_eq!(follower, turn, "from a snapshot after {}", snapshot.last_event_seq);
     }
     coalesced_growth_is_the_same(events, &turn);
 }
