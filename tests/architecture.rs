@@ -43,7 +43,7 @@ fn fail_on(what: &str, found: &[String]) {
 
 /// Every file of the product, of its tests and of its own commands.
 fn everything() -> Vec<Source> {
-    ["src", "tests", "xtask/src"].iter().flat_map(|dir| load(dir)).collect()
+    ["src", "tests", "xtask/src", "fuzz/src"].iter().flat_map(|dir| load(dir)).collect()
 }
 
 #[test]

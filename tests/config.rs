@@ -455,10 +455,11 @@ fn servers_of_tools_stand_in_the_file_with_their_secrets_elsewhere() {
         "[[tool_servers]]\nid = 'files'\nname = 'My files'\n\
          command = ['mcp-files', '--token=canary-argument', '/srv/notes']\n\
          env = {{ PLAIN = 'canary-plain', SECRET = {{ file = '{}' }}, OTHER = {{ env = 'OF_THE_ENVIRONMENT' }} }}\n\
-         folder = '/srv'\nidle_seconds = 5\ntotal_seconds = 60\ntrusted_tools = ['read_file']\n\n\
+         folder = '/srv'\nidle_seconds = 5\ntotal_seconds = 60\ntrusted_tools = ['read_file', {{ name = 'stat', sha256 = '{}' }}]\n\n\
          [[tool_servers]]\nid = 'maps'\nurl = 'https://maps.example/mcp'\n\
          headers = {{ Authorization = {{ file = '{}' }} }}\ntrusted_tools = ['*']\n",
         token.display(),
+        "AB".repeat(32),
         token.display(),
     );
     let config = place.file("any.toml", &text);
@@ -472,11 +473,15 @@ fn servers_of_tools_stand_in_the_file_with_their_secrets_elsewhere() {
     assert_eq!(values, expected);
     assert_eq!((files.idle.unwrap().as_secs(), files.total.unwrap().as_secs()), (5, 60));
     assert!(files.trusts("read_file") && !files.trusts("write_file") && maps.trusts("anything"));
+    assert!(files.trusts("stat") && files.pinned_hash("stat") == Some(&"ab".repeat(32)));
+    assert_eq!((files.pinned_hash("read_file"), maps.pinned_hash("anything")), (None, None));
     let Reach::Http { url, headers } = &maps.reach else { panic!("{maps:?}") };
     assert_eq!((url.as_str(), headers[0].0.as_str()), ("https://maps.example/mcp", "authorization"));
     let shown = masked::show(&config)["tool_servers"].to_string();
     assert!(shown.contains("mcp-files") && shown.contains("https://maps.example/mcp"), "{shown}");
     assert!(!shown.contains("canary"), "{shown}");
+    let trusted = format!(r#"["read_file",{{"name":"stat","sha256":"{}"}}]"#, "ab".repeat(32));
+    assert!(shown.contains(&trusted), "{shown}");
     assert!(!format!("{env:?} {maps:?}").contains("canary"));
 }
 
@@ -498,6 +503,24 @@ fn a_server_of_tools_that_cannot_be_is_refused_by_name_and_field() {
         ("id = 'files'\ncommand = ['x']\nenv = { A = 1 }", "must be a text"),
         ("id = 'files'\ncommand = ['x']\nidle_seconds = 0", "idle_seconds"),
         ("id = 'files'\ncommand = ['x']\ncomand = 'y'", "comand"),
+        ("id = 'files'\ncommand = ['x']\ntrusted_tools = [1]", "must be a name or { name"),
+        ("id = 'files'\ncommand = ['x']\ntrusted_tools = [{ name = 'a', sha = 'b' }]", "must be a name or { name"),
+        ("id = 'files'\ncommand = ['x']\ntrusted_tools = [{ name = 'a', sha256 = 'b' }]", "pin `a` to a sha256"),
+        (
+            &format!(
+                "id = 'files'\ncommand = ['x']\ntrusted_tools = [{{ name = '*', sha256 = '{}' }}]",
+                "0".repeat(64)
+            ),
+            "pin `*`",
+        ),
+        (
+            &format!(
+                "id = 'files'\ncommand = ['x']\ntrusted_tools = [{{ name = 'a', sha256 = '{}' }}, {{ name = 'a', sha256 = '{}' }}]",
+                "0".repeat(64),
+                "1".repeat(64)
+            ),
+            "pin `a` to two hashes",
+        ),
         ("id = 'files'\nurl = 'ftp://a.example'", "url of the tool server `files`"),
         ("id = 'files'\nurl = 'https://me:canary@a.example'", "url of the tool server `files`"),
         ("id = 'files'\nurl = 'https://a.example'\nheaders = { Host = 'b' }", "Host"),

@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use axum::response::Html;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 use turnleaf::domain::id::TurnId;
@@ -755,6 +755,22 @@ async fn a_journal_that_does_not_write_is_seen() {
     assert_eq!(answers(limits::JOURNAL_LATE).await, (broken.clone(), fine.clone()));
     assert_eq!(answers(limits::JOURNAL_STUCK - moment).await, (broken.clone(), fine));
     assert_eq!(answers(limits::JOURNAL_STUCK).await, (broken.clone(), broken));
+}
+
+#[tokio::test]
+async fn a_full_disk_is_seen_while_the_server_stays_ready() {
+    for (has_free_disk, degraded) in [(true, Value::Null), (false, json!(["disk_space_low"]))] {
+        let check: health::Check = Arc::new(|| Box::pin(async { Ok(()) }));
+        let readiness = Readiness::new(CancellationToken::new(), check).with_disk(Arc::new(move || has_free_disk));
+        let router: Router = health::routes(readiness, String::new());
+        let answer = router.oneshot(request(Method::GET, "/readyz", &[], "")).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK);
+        let body: Value = serde_json::from_slice(&to_bytes(answer.into_body(), usize::MAX).await.unwrap()).unwrap();
+        assert_eq!(body["status"], "ready");
+        let codes =
+            body["degraded"].as_array().map_or(Value::Null, |all| all.iter().map(|one| one["code"].clone()).collect());
+        assert_eq!(codes, degraded, "{body}");
+    }
 }
 
 #[tokio::test]

@@ -175,9 +175,7 @@ impl Content {
                 json_bounds::bound(metadata);
             }
             Self::Other(members) => {
-                for member in members.values_mut() {
-                    json_bounds::bound(member);
-                }
+                json_bounds::bound_members(members, |name| MEMBERS_OF_BLOCK.contains(&name));
             }
             _ => {}
         }
@@ -275,6 +273,10 @@ pub struct Block {
     pub created_at: DateTime<Utc>,
 }
 
+/// What a block says beside its content, in the same object.
+const MEMBERS_OF_BLOCK: [&str; 9] =
+    ["id", "seq", "chat_seq", "author", "state", "parent_block_id", "generation_id", "block_metadata", "created_at"];
+
 /// What `block_metadata.run_by` says of a call that the provider ran itself, inside of its response.
 pub const RUN_BY_PROVIDER: &str = "provider";
 
@@ -314,6 +316,22 @@ mod tests {
             assert!(matches!(content, Content::Other(_)), "{newer}");
             assert_eq!(content.block_type(), newer["type"]);
             assert_eq!(serde_json::to_value(&content).unwrap(), newer);
+        }
+    }
+
+    #[test]
+    fn content_of_a_newer_version_is_read_back_whatever_its_members_are_called() {
+        let names = MEMBERS_OF_BLOCK.into_iter().chain(["$serde_json::private::RawValue"]);
+        for name in names {
+            let content = json!({ name: "mine", "type": "x:newer" });
+            let mut content: Content = serde_json::from_value(content).unwrap();
+            content.bound();
+            let block = crate::sample::block(2, 0, content.clone());
+            let stored = serde_json::to_string(&block).unwrap();
+            assert_eq!(serde_json::from_str::<Block>(&stored).unwrap(), block, "{stored}");
+            let stored = serde_json::to_string(&content).unwrap();
+            assert_eq!(serde_json::from_str::<Content>(&stored).unwrap(), content, "{stored}");
+            assert!(stored.contains(&format!("\"x:{name}\":\"mine\"")), "{stored}");
         }
     }
 

@@ -106,6 +106,7 @@ impl Event {
                 json_bounds::bound(metadata);
             }
             Self::BlockEnd { content: Some(content), .. } => content.bound(),
+            Self::Unknown(members) => json_bounds::bound_members(members, |_| false),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 //! acts on a terminal, a header or a file system (badinputs.md S-UP-01, S-UN-01).
 
 use crate::failure::Invalid;
-use crate::limits;
+use crate::{limits, percent};
 
 /// What a file without a name is called.
 pub const UNNAMED: &str = "unnamed";
@@ -19,7 +19,7 @@ pub fn displayed(given: &str) -> Result<String, Invalid> {
     // A drive, or a stream of a file.
     let last = last.rsplit(':').next().unwrap_or_default();
     let visible: String = last.chars().filter(|c| !c.is_control()).collect();
-    let name = visible.trim().trim_start_matches('.').trim();
+    let name = visible.trim_end().trim_start_matches(|c: char| c == '.' || c.is_whitespace());
     Ok(if name.is_empty() { UNNAMED.to_owned() } else { shortened(name) })
 }
 
@@ -33,6 +33,14 @@ fn shortened(name: &str) -> String {
         _ => "…".to_owned(),
     };
     name.chars().take(limits::TITLE_CHARS - ending.chars().count()).collect::<String>() + &ending
+}
+
+/// The header that saves a response under this name (RFC 6266, RFC 8187): in ASCII for old programs, and as it is.
+pub fn content_disposition(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
+    let ascii: String = name.chars().map(|c| if plain(c) { c } else { '_' }).collect();
+    let exact = percent::encoded(name);
+    format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{exact}")
 }
 
 #[cfg(test)]
@@ -49,6 +57,7 @@ mod tests {
             ("C:x", "x"),
             ("a/b", "b"),
             (".htaccess", "htaccess"),
+            (". .htaccess", "htaccess"),
             ("..", UNNAMED),
             ("", UNNAMED),
             ("a/", UNNAMED),
@@ -67,5 +76,16 @@ mod tests {
         assert_eq!(shown.chars().count(), limits::TITLE_CHARS);
         assert!(shown.ends_with("….gz"), "{shown}");
         assert_eq!(displayed(&"n".repeat(300)).unwrap().chars().count(), limits::TITLE_CHARS);
+    }
+
+    #[test]
+    fn a_name_is_one_header_whatever_is_in_it() {
+        for (name, kept) in [
+            ("a b.txt", "attachment; filename=\"a b.txt\"; filename*=UTF-8''a%20b.txt"),
+            ("a\"\r\nX: 1", "attachment; filename=\"a___X_ 1\"; filename*=UTF-8''a%22%0D%0AX%3A%201"),
+            ("报.pdf", "attachment; filename=\"_.pdf\"; filename*=UTF-8''%E6%8A%A5.pdf"),
+        ] {
+            assert_eq!(content_disposition(name), kept);
+        }
     }
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 use crate::limits;
@@ -29,6 +29,18 @@ pub fn is_reserved(name: &str) -> bool {
 /// It is not JSON, or nested deeper than `serde_json` goes.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<Plain>(text).map(|Plain(value)| value)
+}
+
+/// Reads bytes in the same manner, and says whether a name stands twice in one of the objects: the last one counts.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with_repetition(text: &[u8]) -> serde_json::Result<(Value, bool)> {
+    let mut is_repeated = false;
+    let mut from = serde_json::Deserializer::from_slice(text);
+    let value = PlainSeed { is_repeated: &mut is_repeated }.deserialize(&mut from)?;
+    from.end()?;
+    Ok((value, is_repeated))
 }
 
 /// Reads a text as one value that may be stored.
@@ -55,6 +67,23 @@ pub fn bound(value: &mut Value) -> bool {
     let text = value.to_string();
     *value = parse(&bounded(&text, limits::JSON_VALUE_DEPTH)).unwrap_or(Value::String(text));
     true
+}
+
+/// Holds the members of an object to the bounds. A name that the object around them takes for itself, or that `serde_json`
+/// keeps, would not be read back as this one: it is written with `x:` before it.
+pub fn bound_members(members: &mut Map<String, Value>, is_taken: impl Fn(&str) -> bool) {
+    members.values_mut().for_each(|member| {
+        bound(member);
+    });
+    if members.keys().any(|name| is_taken(name) || is_reserved(name)) {
+        let named = std::mem::take(members).into_iter();
+        *members = named
+            .map(|(name, member)| match is_taken(&name) || is_reserved(&name) {
+                true => (format!("x:{name}"), member),
+                false => (name, member),
+            })
+            .collect();
+    }
 }
 
 /// Holds a text of JSON to the bounds in the same manner, whatever its depth: without recursion, and without a copy
@@ -154,61 +183,73 @@ fn begins_reserved(text: &str, start: usize) -> bool {
 
 impl<'de> Deserialize<'de> for Plain {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(PlainVisitor)
+        PlainSeed { is_repeated: &mut false }.deserialize(from).map(Self)
     }
 }
 
-struct PlainVisitor;
+/// The one visitor of any JSON value. Notes where a name is repeated.
+struct PlainSeed<'r> {
+    is_repeated: &'r mut bool,
+}
 
-impl<'de> Visitor<'de> for PlainVisitor {
-    type Value = Plain;
+impl<'de> DeserializeSeed<'de> for PlainSeed<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for PlainSeed<'_> {
+    type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any valid JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Plain, E> {
-        Ok(Plain(Value::Null))
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Plain, E> {
-        Ok(Plain(Value::Bool(value)))
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Plain, E> {
-        Ok(Plain(number.into()))
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Plain, E> {
-        Ok(Plain(number.into()))
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(number.into())
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Plain, E> {
-        Ok(Plain(Number::from_f64(number).map_or(Value::Null, Value::Number)))
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(number).map_or(Value::Null, Value::Number))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Plain, E> {
-        Ok(Plain(text.into()))
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(text.into())
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Plain, E> {
-        Ok(Plain(Value::String(text)))
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(Value::String(text))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Plain, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(Plain(item)) = from.next_element()? {
+        while let Some(item) = from.next_element_seed(PlainSeed { is_repeated: &mut *self.is_repeated })? {
             items.push(item);
         }
-        Ok(Plain(Value::Array(items)))
+        Ok(Value::Array(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Plain, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
-        while let Some((name, Plain(member))) = from.next_entry::<String, Plain>()? {
-            members.insert(name, member);
+        while let Some(name) = from.next_key::<String>()? {
+            let member = from.next_value_seed(PlainSeed { is_repeated: &mut *self.is_repeated })?;
+            *self.is_repeated |= members.insert(name, member).is_some();
         }
-        Ok(Plain(Value::Object(members)))
+        Ok(Value::Object(members))
     }
 }
 

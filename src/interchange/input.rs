@@ -22,7 +22,6 @@ mod measured;
 pub(crate) mod nested;
 mod repair;
 mod text;
-mod value;
 mod walk;
 
 /// What a file must be able to do to be read.

@@ -7,7 +7,7 @@ pub mod child;
 mod converter;
 mod encoding;
 mod office;
-mod page;
+pub mod page;
 mod pdf;
 mod picture;
 mod reader;

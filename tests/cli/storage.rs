@@ -38,13 +38,16 @@ fn new_things_are_refused_below_the_free_space_and_accepted_again_above_it() {
     let (status, page) = of.request("POST", "/forms/send", ("application/x-www-form-urlencoded", &form), &host);
     assert_eq!(status, 507, "{page}");
     assert!(page.contains("words that were typed") && page.contains("almost full"), "{page}");
-    assert!(of.server.get("/readyz").starts_with("HTTP/1.1 200"), "what is here can be read");
+    let ready = of.server.get("/readyz");
+    assert!(ready.starts_with("HTTP/1.1 200"), "what is here can be read: {ready}");
+    assert!(ready.contains(r#""degraded":[{"component":"disk","code":"disk_space_low""#), "{ready}");
 
     of.reload(NOTHING, "reloaded the configuration");
     let (status, started) = of.json("POST", &turns, &message);
     assert_eq!(status, 201, "the same request works now: {started}");
     assert_eq!(upload(&of).0, 201);
     assert_eq!(import(&of).0, 202);
+    assert!(of.server.get("/readyz").ends_with(r#"{"status":"ready"}"#), "nothing is refused any more");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod dist;
 mod front;
+mod fuzz;
 mod http;
 mod packages;
 mod postgres;
@@ -51,7 +52,7 @@ enum Command {
     },
     /// Run every check and every test, or the named parts of them.
     Test {
-        /// fmt, unit, clippy, deny, front, xtask, api, peers, end2end
+        /// fmt, unit, clippy, deny, fuzz, front, xtask, api, peers, end2end
         parts: Vec<String>,
     },
     /// Take how every page looks now as approved: the pictures in end2end/pictures that differ are written anew.
@@ -72,6 +73,13 @@ enum Command {
         #[arg(long, value_name = "PERCENT")]
         fail_over: Option<f64>,
     },
+    /// Fuzz what reads bytes of strangers: all targets, or the named ones (the folders of fuzz/corpus).
+    Fuzz {
+        targets: Vec<String>,
+        /// How long each target runs.
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+    },
     /// Hold a conversation with a real model on llama.cpp in a real browser.
     RealModel,
 }
@@ -89,6 +97,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(),
         Command::Dist => dist::run().map(|_| ()),
         Command::Bench { figures, megabytes, fail_over } => bench::run(&figures, megabytes, fail_over),
+        Command::Fuzz { targets, seconds } => fuzz::run(&targets, seconds),
         Command::RealModel => real_model::run(),
     };
     match done {

@@ -16,7 +16,7 @@ use self::beside::Beside;
 use crate::front::{self, Effort};
 use crate::postgres::Cluster;
 use crate::step::{note, run as finish, spoken, step, succeeds};
-use crate::{check, packages, server, workspace};
+use crate::{check, fuzz, packages, server, workspace};
 
 /// A part of the whole, in the order they run: what is quick to fail comes first.
 struct Part {
@@ -36,11 +36,13 @@ impl Part {
     }
 }
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part::new("fmt", check::format),
     Part::new("unit", unit),
     Part::new("clippy", clippy),
     Part::new("deny", check::deny),
+    // With what the tests were built with.
+    Part::new("fuzz", fuzz::run_all),
     // The end of it is one thread's work for minutes.
     Part::new("front", front).beside("clippy"),
     Part::new("xtask", commands),

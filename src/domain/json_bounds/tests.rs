@@ -34,6 +34,25 @@ fn a_reserved_name_means_itself() {
 }
 
 #[test]
+fn values_are_those_of_serde_json_and_repeated_names_are_seen() {
+    let table = [
+        (r#"{"a":[1,-2,1.5,1e3,18446744073709551615,"x\u00e9",null,true],"b":{"a":{}}}"#, false),
+        (r#"{"a":1,"b":2,"a":3}"#, true),
+        (r#"[[{"m":{"x":{"t":1},"x":{"t":2}}}]]"#, true),
+        (r#"[{"a":1},{"a":1}]"#, false),
+        (r#""a""#, false),
+    ];
+    for (text, is_repeated) in table {
+        let expected: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(parse_with_repetition(text.as_bytes()).unwrap(), (expected, is_repeated), "{text}");
+    }
+    for text in ["", "{", "[1 2]", "1 2", r#"{"a" 1}"#] {
+        let expected = serde_json::from_str::<Value>(text).unwrap_err().to_string();
+        assert_eq!(parse_with_repetition(text.as_bytes()).unwrap_err().to_string(), expected, "{text}");
+    }
+}
+
+#[test]
 fn a_text_beyond_the_bounds_keeps_all_of_it_as_a_string() {
     let table = [
         (r#"{"a":[1,{"b":2}]}"#, 3, r#"{"a":[1,{"b":2}]}"#),

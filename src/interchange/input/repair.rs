@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::value::value;
 use crate::bounds;
+use crate::domain::json_bounds::parse_with_repetition;
 
 /// A value, and what was put right to read it: sentences for a report.
 pub(crate) fn parse(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
-    match value(text) {
+    match parse_with_repetition(text) {
         Ok((value, is_repeated)) => Ok((value, told(is_repeated))),
         Err(_) => super::nested::flattened(text).map_or_else(|| plain(text), Ok),
     }
@@ -17,7 +17,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_jso
 
 /// The same for what is no tree in itself.
 pub(super) fn plain(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
-    match value(text) {
+    match parse_with_repetition(text) {
         Ok((value, is_repeated)) => Ok((value, told(is_repeated))),
         Err(error) => {
             let (text, mut put_right) = repaired(text);
@@ -25,7 +25,7 @@ pub(super) fn plain(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_jso
             if put_right.is_empty() {
                 return Err(error);
             }
-            let (value, is_repeated) = value(&text)?;
+            let (value, is_repeated) = parse_with_repetition(&text)?;
             put_right.extend(told(is_repeated));
             Ok((value, put_right))
         }

@@ -194,10 +194,12 @@ async fn compose(
     let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
     let closing = CancellationToken::new();
     let imports = service.clone();
+    let disk = service.clone();
     let app = App::new(service, leptos, shell.transport, shutdown.clone(), closing.clone());
     let journal = supervisor.clone();
     let readiness = Readiness::new(phases.announced.clone(), database_check(db.clone()))
-        .with_journal(Arc::new(move || journal.journal_delay()));
+        .with_journal(Arc::new(move || journal.journal_delay()))
+        .with_disk(Arc::new(move || disk.storage().has_free_disk(0)));
     let router = routes::routes(&app, &site, readiness, shell);
     let (shutdown, patience) = (shutdown.clone(), config.drain.finish.value);
     let sockets = app.sockets().clone();

@@ -1,7 +1,7 @@
 //! Markup as Markdown: a page of the web as what it is about, a file as all that it says. Nothing in it is ever fetched.
 //! It runs in the process that reads files, because a page can make its reader use as much time and memory as it has.
 
-mod tree;
+pub mod tree;
 
 use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};

@@ -14,12 +14,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::assets::Site;
-use super::blobs::disposition;
 use super::path_id::PathId;
 use super::plain_page::Asked;
 use super::problem::Problem;
 use super::query::Query;
 use crate::domain::export::{Part, Parts};
+use crate::domain::file_name::content_disposition;
 use crate::domain::{ChatId, TurnId, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -142,7 +142,7 @@ fn saved(body: Body, kind: &'static str, name: &str) -> Result<Response, Problem
     let mut response = body.into_response();
     let fields = response.headers_mut();
     fields.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    let kept = HeaderValue::try_from(disposition(name)).map_err(Problem::internal)?;
+    let kept = HeaderValue::try_from(content_disposition(name)).map_err(Problem::internal)?;
     fields.insert(header::CONTENT_DISPOSITION, kept);
     fields.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)

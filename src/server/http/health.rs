@@ -8,12 +8,13 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use futures::future::BoxFuture;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::limits;
 use crate::server::http::json::Json;
 use crate::server::http::problem::Problem;
+use crate::server::service::storage::StorageRefusal;
 
 /// Whether the database answers; the error is for the log.
 pub type Check = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
@@ -21,23 +22,40 @@ pub type Check = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send +
 /// How long the journal keeps its runs waiting.
 pub type JournalDelay = Arc<dyn Fn() -> Duration + Send + Sync>;
 
+/// Whether the disk has the free space that new turns need.
+pub type FreeDisk = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// What decides about readiness.
 #[derive(Clone)]
 pub struct Readiness {
     draining: CancellationToken,
     check: Check,
     journal_delay: JournalDelay,
+    has_free_disk: FreeDisk,
 }
 
 impl Readiness {
     /// Ready until `draining` is cancelled, as long as `check` succeeds.
     pub fn new(draining: CancellationToken, check: Check) -> Self {
-        Self { draining, check, journal_delay: Arc::new(|| Duration::ZERO) }
+        Self { draining, check, journal_delay: Arc::new(|| Duration::ZERO), has_free_disk: Arc::new(|| true) }
     }
 
     /// Also as long as the journal writes: not ready when it is late, and not alive when it is stuck.
     pub fn with_journal(self, journal_delay: JournalDelay) -> Self {
         Self { journal_delay, ..self }
+    }
+
+    /// Also says when new turns are refused for lack of disk space. It stays ready: what is stored can be read, and what
+    /// runs ends whole.
+    pub fn with_disk(self, has_free_disk: FreeDisk) -> Self {
+        Self { has_free_disk, ..self }
+    }
+
+    /// What works only in part, each with the code of the refusals.
+    fn degraded(&self) -> Vec<Value> {
+        let refusal = (!(self.has_free_disk)()).then_some(StorageRefusal::DiskLow);
+        let detail = |refusal: StorageRefusal| json!({ "component": "disk", "code": refusal.code(), "detail": refusal.to_string() });
+        refusal.map(detail).into_iter().collect()
     }
 
     /// The problem of a journal whose oldest batch is older than this.
@@ -78,7 +96,14 @@ async fn ready(State(readiness): State<Readiness>) -> Response {
         return problem.into_response();
     }
     match (readiness.check)().await {
-        Ok(()) => Json(json!({ "status": "ready" })).into_response(),
+        Ok(()) => {
+            let mut answer = json!({ "status": "ready" });
+            let degraded = readiness.degraded();
+            if !degraded.is_empty() {
+                answer["degraded"] = Value::Array(degraded);
+            }
+            Json(answer).into_response()
+        }
         Err(cause) => {
             tracing::warn!(%cause, "not ready");
             Problem::unavailable("The database does not answer.", 5).into_response()

@@ -39,7 +39,18 @@ pub fn operations() -> Vec<Operation> {
             200,
             "It can.",
             json_type,
-            said(&["status"]),
+            json!({
+                "type": "object",
+                "required": ["status"],
+                "properties": {
+                    "status": { "type": "string" },
+                    "degraded": {
+                        "type": "array",
+                        "description": "What is refused while everything else works; absent where nothing is.",
+                        "items": said(&["component", "code", "detail"]),
+                    },
+                },
+            }),
         ),
         operation("get", "/version", ("Server", "show_version"), "Tells which version this is.").answer(
             200,

@@ -50,7 +50,7 @@ words! {
     provider_tools: "Tools that providers run", "由服务商运行的工具";
     provider_tools_what: "These run at the provider, within its reply. Turnleaf cannot ask you about a single search or page, and sees no address before it is fetched, so no permission on this page applies to them. What they bring counts as text that you did not write. They are off until you switch them on for a chat.", "这些工具在服务商处、于回复过程中运行。Turnleaf 无法就单次搜索或页面询问你，也无法预先看到所访问的地址，因此本页的任何权限都不适用于它们。它们带来的内容视为并非由你撰写。默认关闭，需在对话中开启。";
     changed: "It changed since you allowed it, so it asks again.", "你允许之后它有改动，因此会再次询问。";
-    changed_since_trusted: "The configuration file says that it is safe, but it is not described as it was when it was first seen, so it asks. Read what it says now; to trust it as it is, choose “Always allow”.", "配置文件声明它是安全的，但它的说明与首次出现时不同，因此会询问。请阅读现在的说明；若信任现状，请选择“始终允许”。";
+    changed_since_trusted: "The configuration file trusts it with another description than the one it has now, so it asks. Read what it says now; to trust it as it is, choose “Always allow”.", "配置文件信任的是它的另一份说明，而不是现在这份，因此会询问。请阅读现在的说明；若信任现状，请选择“始终允许”。";
     trusted: "The configuration file says that it is safe.", "配置文件声明它是安全的。";
     harmless: "It has no effect and reaches nothing, so it runs without asking.", "它没有副作用，也不访问外部，因此无需询问即可运行。";
     new_chats: "In new chats", "在新对话中";

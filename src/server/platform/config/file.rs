@@ -62,7 +62,15 @@ pub struct ToolServerEntry {
     pub total_seconds: Option<u64>,
     /// Tools that run without asking; `*` is all of them.
     #[serde(default)]
-    pub trusted_tools: Vec<String>,
+    pub trusted_tools: Vec<ToolTrustEntry>,
+}
+
+/// A tool that is trusted: as it is first seen, or as its schema and description have this hash.
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields, expecting = "must be a name or { name = \"...\", sha256 = \"...\" }")]
+pub enum ToolTrustEntry {
+    Name(String),
+    Pinned { name: String, sha256: String },
 }
 
 /// A value that may be a secret: itself, or where it is.

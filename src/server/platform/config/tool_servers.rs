@@ -14,7 +14,7 @@ use crate::domain::limits;
 use crate::server::platform::base_url;
 use crate::server::platform::config::ConfigError;
 use crate::server::platform::config::environment::{Environment, secret_file};
-use crate::server::platform::config::file::{SecretEntry, ToolServerEntry};
+use crate::server::platform::config::file::{SecretEntry, ToolServerEntry, ToolTrustEntry};
 use crate::server::platform::config::masked::MASK;
 use crate::server::platform::endpoint::is_tool_server_id;
 
@@ -31,8 +31,23 @@ pub struct ToolServer {
     /// How long a call may be silent, and how long it may take in all; `limits` where nothing is said.
     pub idle: Option<Duration>,
     pub total: Option<Duration>,
-    /// Tools that run without asking, because whoever runs this server says that they are safe. `*` is all of them.
-    pub trusted_tools: Vec<String>,
+    /// Tools that run without asking, because whoever runs this server says that they are safe.
+    pub trusted_tools: Vec<ToolTrust>,
+}
+
+/// A tool that the file trusts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolTrust {
+    /// `*` is every tool of the server.
+    pub name: String,
+    /// The hash of the schema and description that are trusted; the first ones that are seen where it is not set.
+    pub sha256: Option<String>,
+}
+
+impl From<&str> for ToolTrust {
+    fn from(name: &str) -> Self {
+        Self { name: name.to_owned(), sha256: None }
+    }
 }
 
 /// How a configured server is reached.
@@ -82,7 +97,12 @@ fn is_same_secret((name, value): (&String, &SecretString), (its_name, its_value)
 impl ToolServer {
     /// Whether a tool of it runs without asking.
     pub fn trusts(&self, tool: &str) -> bool {
-        self.trusted_tools.iter().any(|trusted| trusted == tool || trusted == "*")
+        self.trusted_tools.iter().any(|trusted| trusted.name == tool || trusted.name == "*")
+    }
+
+    /// The hash that a tool must have to run without asking, where the file sets one.
+    pub fn pinned_hash(&self, tool: &str) -> Option<&str> {
+        self.trusted_tools.iter().filter(|trusted| trusted.name == tool).find_map(|trusted| trusted.sha256.as_deref())
     }
 
     /// Whether both are the same program or address, with the same name and the same limits: then what runs can go on.
@@ -109,7 +129,11 @@ impl ToolServer {
         }
         shown["idle_seconds"] = json!(self.idle.map(|idle| idle.as_secs()));
         shown["total_seconds"] = json!(self.total.map(|total| total.as_secs()));
-        shown["trusted_tools"] = json!(self.trusted_tools);
+        let trusted = self.trusted_tools.iter().map(|trusted| match &trusted.sha256 {
+            None => json!(trusted.name),
+            Some(sha256) => json!({ "name": trusted.name, "sha256": sha256 }),
+        });
+        shown["trusted_tools"] = trusted.collect();
         shown
     }
 }
@@ -195,7 +219,38 @@ fn one(entry: ToolServerEntry, environment: &Environment) -> Result<ToolServer, 
     if !is_plain || name.chars().count() > limits::TITLE_CHARS {
         return Err(wrong("name", &format!("must be 1 to {} characters on one line", limits::TITLE_CHARS)));
     }
-    Ok(ToolServer { name, reach, idle, total, trusted_tools: entry.trusted_tools, id })
+    let trusted_tools = trusted_tools(entry.trusted_tools, &wrong)?;
+    Ok(ToolServer { name, reach, idle, total, trusted_tools, id })
+}
+
+fn trusted_tools(
+    entries: Vec<ToolTrustEntry>,
+    wrong: &impl Fn(&str, &str) -> ConfigError,
+) -> Result<Vec<ToolTrust>, ConfigError> {
+    let mut trusted: Vec<ToolTrust> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let (name, sha256) = match entry {
+            ToolTrustEntry::Name(name) => (name, None),
+            ToolTrustEntry::Pinned { name, sha256 } => (name, Some(sha256.to_ascii_lowercase())),
+        };
+        if let Some(sha256) = &sha256 {
+            if name == "*" {
+                return Err(wrong("trusted_tools", "pin `*`: a hash is of one tool, so name it"));
+            }
+            if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                return Err(wrong(
+                    "trusted_tools",
+                    &format!("pin `{name}` to a sha256 that is not 64 hexadecimal digits"),
+                ));
+            }
+            if trusted.iter().any(|other| other.name == name && other.sha256.as_ref().is_some_and(|set| set != sha256))
+            {
+                return Err(wrong("trusted_tools", &format!("pin `{name}` to two hashes")));
+            }
+        }
+        trusted.push(ToolTrust { name, sha256 });
+    }
+    Ok(trusted)
 }
 
 fn checked_folder(folder: &Path, wrong: &impl Fn(&str, &str) -> ConfigError) -> Result<PathBuf, ConfigError> {

@@ -68,6 +68,8 @@ pub struct ToolView {
     pub description: String,
     /// A JSON Schema of the arguments.
     pub schema: Value,
+    /// Of its schema and description, as `trusted_tools` of the configuration file pins it.
+    pub sha256: String,
     /// What its server claims about its effects: shown, never believed.
     pub hints: Vec<String>,
     /// Characters in its name and description that nobody sees.
@@ -147,6 +149,7 @@ pub fn tool(server: Option<&str>, tool: &Described, policies: &[StoredPolicy], t
         title: tool.title.clone(),
         description: tool.description.clone(),
         schema: tool.schema.clone(),
+        sha256: hash,
         hints: tool.hints.clone(),
         hidden_characters: texts.into_iter().map(|text| hidden_characters(text)).sum(),
         policy,

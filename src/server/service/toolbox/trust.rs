@@ -1,5 +1,6 @@
 //! Trust on first use: a tool that the configuration file trusts runs unasked as long as it describes itself as it did when
-//! it was first seen. A server that changes it is asked about, until a person allows the tool as it is now.
+//! it was first seen, or as the file pins it by its hash. A server that changes it is asked about, until a person allows the
+//! tool as it is now.
 
 use super::Tools;
 use crate::domain::UserId;
@@ -13,7 +14,7 @@ use crate::server::tools::toolbox::Described;
 pub enum Trust {
     Absent,
     Holds,
-    /// The tool is another one than was first seen.
+    /// The tool is another one than was first seen, or than the file pins.
     Changed,
 }
 
@@ -21,8 +22,12 @@ impl Trust {
     /// Of a tool as it describes itself now, by what was seen. One that was never seen is seen now.
     pub fn of(server: Option<&ToolServer>, tool: &Described, seen: &[TrustedTool]) -> Self {
         let Some(server) = server.filter(|server| server.trusts(&tool.tool)) else { return Self::Absent };
-        match seen.iter().find(|seen| seen.server == server.id && seen.tool == tool.tool) {
-            Some(seen) if seen.schema_hash != tool.schema_hash() => Self::Changed,
+        let first_seen = || {
+            let seen = seen.iter().find(|seen| seen.server == server.id && seen.tool == tool.tool);
+            seen.map(|seen| seen.schema_hash.as_str())
+        };
+        match server.pinned_hash(&tool.tool).or_else(first_seen) {
+            Some(trusted) if trusted != tool.schema_hash() => Self::Changed,
             _ => Self::Holds,
         }
     }
@@ -39,7 +44,7 @@ impl Tools {
     }
 }
 
-/// Keeps how the trusted tools among these describe themselves, where they were never seen.
+/// Keeps how the trusted tools among these describe themselves, where they were never seen and the file does not pin them.
 pub(in crate::server::service) async fn pin(
     db: &Db,
     owner: UserId,
@@ -48,7 +53,9 @@ pub(in crate::server::service) async fn pin(
 ) -> Result<(), StoreError> {
     let known = trusted_tools::all(db, owner).await?;
     let is_new = |tool: &&Described| {
-        server.trusts(&tool.tool) && !known.iter().any(|seen| seen.server == server.id && seen.tool == tool.tool)
+        server.trusts(&tool.tool)
+            && server.pinned_hash(&tool.tool).is_none()
+            && !known.iter().any(|seen| seen.server == server.id && seen.tool == tool.tool)
     };
     let new: Vec<&Described> = tools.iter().filter(is_new).collect();
     if new.is_empty() {

@@ -1,0 +1,131 @@
+//! The one reducer: whatever events come, no turn breaks its rules, and a snapshot with the events behind it is the whole.
+
+use std::borrow::Cow;
+use std::iter;
+
+use chrono::DateTime;
+use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::fold::{Applied, apply};
+use turnleaf::domain::json_bounds::bounded;
+use turnleaf::domain::{
+    BlockId, BlockState, Content, Event, GenerationId, Role, Turn, TurnStatus, coalesce, limits, sample,
+};
+use turnleaf::server::outbound::builder::{BlockBuilder, Place};
+use turnleaf::server::outbound::openai_chat::Dialect;
+use turnleaf::server::outbound::replay::decoder;
+use turnleaf::server::platform::endpoint::Api;
+use uuid::Uuid;
+
+use super::invariants::{decode, decoder_holds};
+
+/// The decoder of an API on the body of a response, and the events that the journal gets of it.
+pub fn reply_holds(api: Api, body: &[u8]) {
+    decoder_holds(api, "openai", body);
+    let dialect = Dialect::named("openai").unwrap();
+    let (items, outcome) = decode(decoder(api, dialect), iter::once(body));
+    let mut minted = 0;
+    let place = Place { turn_ord: 2, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
+    let mut builder = BlockBuilder::new(place, move || {
+        minted += 1;
+        (BlockId::from_uuid(Uuid::from_u128(minted)), DateTime::UNIX_EPOCH)
+    });
+    let mut events = Vec::new();
+    items.into_iter().for_each(|item| builder.push(item, None, &mut events));
+    builder.close(if outcome.complete { BlockState::Done } else { BlockState::Aborted }, &mut events);
+    events.iter_mut().for_each(Event::bound);
+    let mut turn = sample::turn(2, Role::Assistant, TurnStatus::Streaming);
+    for (seq, event) in (1..).zip(&events) {
+        assert_eq!(apply(&mut turn, seq, event), Applied::Yes, "{event:?}");
+    }
+    assert!(turn.blocks.iter().all(|block| block.state != BlockState::Open), "a block is left open");
+    events_hold(&events);
+}
+
+/// Each line is the JSON of an event; a line that is none is left out.
+pub fn reducer_holds(input: &[u8]) {
+    let lines = input.split(|byte| *byte == b'\n');
+    let mut events: Vec<Event> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    // As the recorder does before it numbers them.
+    events.iter_mut().for_each(Event::bound);
+    events_hold(&events);
+}
+
+/// Checks the reducer on these events.
+pub fn events_hold(events: &[Event]) {
+    let mut turn = sample::turn(2, Role::Assistant, TurnStatus::Pending);
+    let mut snapshots = vec![turn.clone()];
+    for (seq, event) in (1..).zip(events) {
+        stored_event_is_read(event);
+        let before = turn.clone();
+        let applied = apply(&mut turn, seq, event);
+        step_holds(&before, &turn, applied);
+        // In the middle and at the end, which every prefix is for another input.
+        if seq as usize == events.len().div_ceil(2) || seq as usize == events.len() {
+            snapshots.push(turn.clone());
+            assert_eq!(apply(&mut turn, seq, event), Applied::Already);
+            assert_eq!(apply(&mut turn, seq + 2, event), Applied::Gap);
+            assert_eq!(snapshots.last(), Some(&turn), "an event that is covered or too early changes nothing");
+        }
+    }
+    // A follower that begins anywhere ends where the others are.
+    for snapshot in &snapshots {
+        let stored = serde_json::to_string(snapshot).unwrap();
+        let mut follower: Turn = serde_json::from_str(&stored).unwrap();
+        assert_eq!(&follower, snapshot, "a snapshot is read as it was written");
+        for (seq, event) in (1..).zip(events) {
+            assert_ne!(apply(&mut follower, seq, event), Applied::Gap);
+        }
+        assert_eq!(follower, turn, "from a snapshot after {}", snapshot.last_event_seq);
+    }
+    coalesced_growth_is_the_same(events, &turn);
+}
+
+/// What is written to the journal is read back from it.
+pub fn stored_event_is_read(event: &Event) {
+    let line = serde_json::to_string(event).unwrap();
+    assert!(matches!(bounded(&line, limits::JSON_TEXT_DEPTH), Cow::Borrowed(_)), "beyond the bounds: {line}");
+    assert_eq!(&serde_json::from_str::<Event>(&line).unwrap(), event, "{line}");
+}
+
+fn step_holds(before: &Turn, after: &Turn, applied: Applied) {
+    assert_eq!(after.last_event_seq, before.last_event_seq + 1);
+    match applied {
+        Applied::Yes => assert!(!before.status.is_terminal(), "an ended turn stays as it is"),
+        Applied::Impossible(why) => {
+            let skipped = Turn { last_event_seq: after.last_event_seq, ..before.clone() };
+            assert_eq!(after, &skipped, "{why}, and it changed something");
+        }
+        other => panic!("the next event was {other:?}"),
+    }
+    assert!(after.blocks.len() >= before.blocks.len(), "blocks are only appended");
+    for (seq, block) in (0..).zip(&after.blocks) {
+        assert_eq!(block.seq, seq, "blocks are numbered in order");
+    }
+    for (old, new) in before.blocks.iter().zip(&after.blocks) {
+        assert_eq!((old.id, old.content.block_type()), (new.id, new.content.block_type()), "a block keeps its type");
+        if old.state != BlockState::Open {
+            assert_eq!((old.state, without_progress(&old.content)), (new.state, without_progress(&new.content)));
+        }
+    }
+}
+
+/// The content without what may still change of a tool call that has ended.
+fn without_progress(content: &Content) -> Content {
+    let mut content = content.clone();
+    if let Content::ToolUse { status, duration_ms, .. } = &mut content {
+        (*status, *duration_ms) = (ToolStatus::Pending, None);
+    }
+    content
+}
+
+/// Growth that is joined before it is numbered gives the same blocks.
+fn coalesced_growth_is_the_same(events: &[Event], whole: &Turn) {
+    let mut joined = Vec::new();
+    events.iter().for_each(|event| coalesce::push(&mut joined, event.clone()));
+    let mut turn = sample::turn(2, Role::Assistant, TurnStatus::Pending);
+    for (seq, event) in (1..).zip(&joined) {
+        apply(&mut turn, seq, event);
+    }
+    turn.last_event_seq = whole.last_event_seq;
+    assert_eq!(&turn, whole, "with growth joined");
+}

@@ -1,0 +1,215 @@
+//! `cargo xtask fuzz`: libFuzzer over every reader of what strangers send, for a bounded time each. Only Turnleaf's own
+//! packages are compiled for it (`fuzz/rustc`), with the compiler of every other build: nothing below them is built anew.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+
+use crate::step::{find_program, note, run as finish, step};
+use crate::workspace;
+
+/// How many targets run side by side.
+const AT_ONCE: usize = 2;
+/// What one input may take: a reader that takes longer has a fault.
+const SECONDS_PER_INPUT: u32 = 20;
+/// And its memory. An archive that unpacks to more has passed its bounds.
+const MEGABYTES: u32 = 2048;
+
+/// Compiled with some optimisation, which is worth more runs than it costs: what is ours, and the parsers below it. Not what
+/// half of all others hang on, which would be compiled once more.
+const OPTIMISED: [&str; 8] = [
+    "dom_query",
+    "dom_smoothie",
+    "html5ever",
+    "markup5ever",
+    "selectors",
+    "turnleaf",
+    "turnleaf-domain",
+    "turnleaf-interchange",
+];
+
+/// What came of a target.
+struct Outcome {
+    target: String,
+    /// How often it was run, and how many edges of its code that reached.
+    runs: u64,
+    edges: u64,
+    /// Inputs that reached more than the corpus does.
+    finds: usize,
+    /// Where the input lies that ended it.
+    crash: Option<PathBuf>,
+    log: PathBuf,
+}
+
+/// Fuzzes the named targets, or all of them, each for so many seconds.
+///
+/// # Errors
+/// There is no target of a name, the build failed, or an input was found that does not hold.
+pub fn run(names: &[String], seconds: u32) -> Result<()> {
+    let targets = targets()?;
+    if let Some(unknown) = names.iter().find(|name| !targets.contains(name)) {
+        bail!("there is no fuzz target `{unknown}`; there are {}", targets.join(", "));
+    }
+    let chosen: Vec<String> = targets.into_iter().filter(|name| names.is_empty() || names.contains(name)).collect();
+    if !cfg!(unix) || ["c++", "g++", "clang++"].iter().all(|name| find_program(name).is_none()) {
+        note("SKIPPED: libFuzzer is built with a C++ compiler, and there is none (`apt-get install g++`)");
+        return Ok(());
+    }
+    let program = step("build the fuzz targets", build)?;
+    let outcomes =
+        step(&format!("fuzz {} targets for {seconds} s each", chosen.len()), || fuzz_all(&program, &chosen, seconds))?;
+    report(&outcomes)
+}
+
+/// The part of `cargo xtask test`.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_all() -> Result<()> {
+    run(&[], 60)
+}
+
+/// Every target has a folder in the corpus (`tests/fuzz_corpus.rs` holds the two together).
+fn targets() -> Result<Vec<String>> {
+    let entries = fs::read_dir(corpus()).with_context(|| corpus().display().to_string())?;
+    let mut names: Vec<String> = entries.flatten().map(|one| one.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+fn corpus() -> PathBuf {
+    workspace::root().join("fuzz/corpus")
+}
+
+fn build() -> Result<PathBuf> {
+    let mut build = workspace::build("build");
+    build.args(["--package", "turnleaf-fuzz"]).env("RUSTC_WORKSPACE_WRAPPER", workspace::root().join("fuzz/rustc"));
+    for package in OPTIMISED {
+        build.args(["--config", &format!("profile.dev.package.{package}.opt-level=1")]);
+    }
+    finish(&mut build)?;
+    Ok(workspace::target().join("debug/turnleaf-fuzz"))
+}
+
+fn fuzz_all(program: &Path, targets: &[String], seconds: u32) -> Result<Vec<Outcome>> {
+    let waiting = Mutex::new(targets.iter().collect::<VecDeque<_>>());
+    let next = || waiting.lock().ok()?.pop_front();
+    let outcomes = thread::scope(|scope| {
+        let workers: Vec<_> = (0..AT_ONCE)
+            .map(|_| {
+                scope.spawn(|| {
+                    let fuzzed = std::iter::from_fn(next).map(|target| fuzz(program, target, seconds));
+                    fuzzed.collect::<Result<Vec<_>>>()
+                })
+            })
+            .collect();
+        let ended = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| bail!("a worker broke down")));
+        ended.collect::<Result<Vec<_>>>()
+    })?;
+    let mut outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
+    outcomes.sort_by(|one, other| one.target.cmp(&other.target));
+    Ok(outcomes)
+}
+
+/// Runs one target, on a copy of its corpus: what is found is for a person to keep.
+fn fuzz(program: &Path, target: &str, seconds: u32) -> Result<Outcome> {
+    let dir = workspace::target().join("fuzz").join(target);
+    let crashes = dir.join("crashes");
+    fs::create_dir_all(&crashes).with_context(|| crashes.display().to_string())?;
+    let finds = dir.join("finds");
+    if finds.exists() {
+        fs::remove_dir_all(&finds)?;
+    }
+    fs::create_dir_all(&finds)?;
+    let log = dir.join("log");
+    let output = File::create(&log).with_context(|| log.display().to_string())?;
+    let mut fuzzer = Command::new(program);
+    fuzzer.env("TURNLEAF_FUZZ_TARGET", target).current_dir(&dir);
+    // libFuzzer writes what it finds into the first folder.
+    fuzzer.arg(&finds).arg(corpus().join(target));
+    fuzzer.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={SECONDS_PER_INPUT}"));
+    fuzzer.arg(format!("-rss_limit_mb={MEGABYTES}")).arg(format!("-artifact_prefix={}/", crashes.display()));
+    fuzzer.args(["-print_final_stats=1", "-close_fd_mask=0"]);
+    fuzzer.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+    let status = fuzzer.status().with_context(|| format!("cannot start {}", program.display()))?;
+    let said = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    let crash = said.lines().rev().find_map(|line| line.split_once("Test unit written to ")).map(|(_, path)| path);
+    let crash = match (status.success(), crash) {
+        (true, _) => None,
+        (false, Some(path)) => Some(PathBuf::from(path.trim())),
+        (false, None) => bail!("{target} ended ({status}) without an input; its output is {}", log.display()),
+    };
+    Ok(Outcome {
+        target: target.to_owned(),
+        runs: number_behind(&said, "stat::number_of_executed_units:"),
+        edges: number_behind(&said, " cov: "),
+        finds: fs::read_dir(&finds)?.count(),
+        crash,
+        log,
+    })
+}
+
+/// The number behind the last of these words.
+fn number_behind(text: &str, words: &str) -> u64 {
+    let behind = text.rsplit_once(words).map_or("", |(_, behind)| behind.trim_start());
+    behind.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok()).unwrap_or_default()
+}
+
+/// The table, and where the inputs lie that do not hold.
+fn report(outcomes: &[Outcome]) -> Result<()> {
+    println!("\n{:<18} {:>12} {:>8} {:>8}", "target", "executions", "edges", "finds");
+    for Outcome { target, runs, edges, finds, crash, .. } in outcomes {
+        let word = if crash.is_some() { "  CRASHED" } else { "" };
+        println!("{target:<18} {runs:>12} {edges:>8} {finds:>8}{word}");
+    }
+    let crashed: Vec<String> = outcomes
+        .iter()
+        .filter_map(|one| {
+            Some(format!("{}: {} (output: {})", one.target, one.crash.as_ref()?.display(), one.log.display()))
+        })
+        .collect();
+    if !crashed.is_empty() {
+        bail!("inputs were found that do not hold:\n{}", crashed.join("\n"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_figures_of_a_run_are_read_from_its_output() {
+        let said =
+            "#2\tINITED cov: 12 ft: 13\n#9\tNEW    cov: 345 ft: 9 corp: 3/9b\nstat::number_of_executed_units: 6789\n";
+        assert_eq!(number_behind(said, " cov: "), 345);
+        assert_eq!(number_behind(said, "stat::number_of_executed_units:"), 6789);
+        assert_eq!(number_behind(said, "stat::peak_rss_mb:"), 0);
+    }
+
+    #[test]
+    fn a_crash_fails_the_run_and_names_its_input() {
+        let outcome = |crash: Option<&str>| Outcome {
+            target: "sse".to_owned(),
+            runs: 1,
+            edges: 2,
+            finds: 0,
+            crash: crash.map(PathBuf::from),
+            log: PathBuf::from("log"),
+        };
+        assert!(report(&[outcome(None)]).is_ok());
+        let error = report(&[outcome(None), outcome(Some("crashes/crash-1"))]).unwrap_err().to_string();
+        assert!(error.contains("sse: crashes/crash-1"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_target_is_refused_before_anything_is_built() {
+        let error = run(&["nonsense".to_owned()], 1).unwrap_err().to_string();
+        assert!(error.contains("nonsense") && error.contains("json_bounds"), "{error}");
+    }
+}
