@@ -2,6 +2,7 @@
 //! names the rest. What a command needs it installs, or says exactly how.
 
 mod bench;
+mod chaos;
 mod check;
 mod dist;
 mod front;
@@ -72,6 +73,14 @@ enum Command {
         #[arg(long, value_name = "PERCENT")]
         fail_over: Option<f64>,
     },
+    /// Break what a server depends on while it works, on SQLite and PostgreSQL, and hold it to its promises.
+    Chaos {
+        /// Repeats the run that printed this number.
+        #[arg(long)]
+        seed: Option<u64>,
+        /// kills; all when none is named
+        scenarios: Vec<String>,
+    },
     /// Hold a conversation with a real model on llama.cpp in a real browser.
     RealModel,
 }
@@ -89,6 +98,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(),
         Command::Dist => dist::run().map(|_| ()),
         Command::Bench { figures, megabytes, fail_over } => bench::run(&figures, megabytes, fail_over),
+        Command::Chaos { seed, scenarios } => chaos::run(seed, &scenarios),
         Command::RealModel => real_model::run(),
     };
     match done {
