@@ -10,12 +10,16 @@ mod fakeprov;
 #[path = "../support/own_cluster.rs"]
 #[expect(dead_code, reason = "the tests ask whether they are to run on PostgreSQL")]
 mod own_cluster;
+#[path = "../support/postgres_proxy.rs"]
+#[expect(dead_code, reason = "connections that are cut or die alone are for the tests of the server")]
+mod postgres_proxy;
 
 mod chat_client;
 mod ground;
 mod installation;
 mod kills;
 mod model_server;
+mod outages;
 mod provider_faults;
 mod randomness;
 mod report;
@@ -74,6 +78,13 @@ const SCENARIOS: &[Scenario] = &[
         criteria: "every turn ends with a code; what came is kept; asked as often as promised; the next is answered",
         databases: BOTH,
         run: |ground| Box::pin(provider_faults::run(ground)),
+        is_patient: true,
+    },
+    Scenario {
+        name: "outages",
+        criteria: "nothing acknowledged or shown is lost; well again 5 s after the healing; fsck is clean",
+        databases: &[Database::Postgres],
+        run: |ground| Box::pin(outages::run(ground)),
         is_patient: true,
     },
 ];

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::chat_client::{Message, is_over, text_of};
+use crate::chat_client::{ChatClient, Follower, Message, is_over, text_of};
 use crate::ground::Ground;
 use crate::model_server::{paced_servers, words};
 use crate::report::Findings;
@@ -21,6 +21,67 @@ const UNSTORED: Duration = Duration::from_millis(250);
 const SWEEP: Duration = Duration::from_secs(1);
 const STOP: Duration = Duration::from_secs(10);
 
+/// A message that was accepted, with its reply.
+struct Accepted {
+    question: String,
+    reply: String,
+    follower: Follower,
+}
+
+/// What a chat was found to have after a kill.
+struct Found {
+    last: String,
+    was_accepted: bool,
+    /// How old the newest words were that are missing.
+    missing: Option<Duration>,
+    broken: Vec<String>,
+}
+
+async fn send(client: ChatClient, chat: String, message: Message) -> Option<Accepted> {
+    let (status, started) = client.send(&chat, &message).await.ok()?;
+    assert_eq!(status, 201, "{started}");
+    let id = |turn: &str| started[turn]["id"].as_str().unwrap().to_owned();
+    let reply = id("assistant_turn");
+    let follower = client.follow(&reply);
+    Some(Accepted { question: id("user_turn"), reply, follower })
+}
+
+/// Nobody knows whether the message was accepted; the same request again makes it, or finds it.
+async fn repeat(client: &ChatClient, chat: &str, message: &Message) -> Found {
+    let reply = client.begin(chat, message).await;
+    let stopped = client.post(&format!("/api/turns/{reply}/stop"), &Value::Null).await;
+    let turn = client.ended(&reply, STOP).await;
+    let mut broken = Vec::new();
+    if !is_over(&turn) || !stopped.as_ref().is_ok_and(|(status, _)| *status < 300) {
+        broken.push(format!("the repeated message {reply} is {} after Stop ({stopped:?})", turn["status"]));
+    }
+    Found { last: reply, was_accepted: false, missing: None, broken }
+}
+
+async fn look(client: &ChatClient, accepted: Accepted, message: &Message, full: &str, killed: Instant) -> Found {
+    let mut broken = Vec::new();
+    let id = accepted.reply;
+    let shown = accepted.follower.ended().await;
+    let (status, question) = client.turn(&accepted.question).await.unwrap();
+    if status != 200 || text_of(&question) != message.text {
+        broken.push(format!("the accepted message {} is {status} {question}", accepted.question));
+    }
+    let turn = client.ended(&id, SWEEP).await;
+    if !is_over(&turn) {
+        broken.push(format!("the turn {id} is {}", turn["status"]));
+    }
+    let stored = text_of(&turn);
+    if !full.starts_with(&stored) {
+        broken.push(format!("{id} has words nobody said: {stored}"));
+    }
+    if !stored.starts_with(shown.until(killed - UNSTORED)) {
+        let age = shown.age_of(stored.len(), killed);
+        broken.push(format!("{id} lost what was shown {} ms before", age.as_millis()));
+    }
+    let missing = (shown.text.len() > stored.len()).then(|| shown.age_of(stored.len(), killed));
+    Found { last: id, was_accepted: true, missing, broken }
+}
+
 pub async fn run(mut ground: Ground) -> Findings {
     let mut findings = Findings::default();
     let (_providers, configuration) = paced_servers(STREAMS, WORDS, PAUSE).await;
@@ -30,71 +91,51 @@ pub async fn run(mut ground: Ground) -> Findings {
     for at in 0..STREAMS {
         chats.push((server.client.chat(&format!("p{at}")).await, None::<String>));
     }
-    let (mut missing, mut youngest) = (0, Duration::ZERO);
+    let mut missing = Vec::new();
     for kill in 0..KILLS {
         let messages: Vec<Message> =
             chats.iter().map(|(_, last)| Message::new(&format!("message {kill}"), last.clone())).collect();
-        let client = server.client.clone();
         // In tasks of their own: the kill does not wait for answers.
         let sends = chats.iter().zip(&messages).map(|((chat, _), message)| {
-            let (client, chat, message) = (client.clone(), chat.clone(), message.clone());
-            tokio::spawn(async move {
-                let (status, started) = client.send(&chat, &message).await.ok()?;
-                assert!(status == 201, "{status} {started}");
-                let id = started["assistant_turn"]["id"].as_str()?.to_owned();
-                let follower = client.follow(&id);
-                Some((id, started, follower))
-            })
+            tokio::spawn(send(server.client.clone(), chat.clone(), message.clone()))
         });
-        let sends: Vec<_> = sends.collect();
-        let longest = *ground.randomness.choose(&[200, 800, 1500, 2600]);
-        sleep(ground.randomness.between(Duration::ZERO, Duration::from_millis(longest))).await;
+        let mut sends: Vec<_> = sends.collect();
+        let mut begun = Vec::new();
+        if ground.randomness.below(3) > 0 {
+            begun = join_all(std::mem::take(&mut sends)).await;
+            sleep(ground.randomness.between(Duration::ZERO, Duration::from_secs(2))).await;
+        } else {
+            sleep(ground.randomness.between(Duration::ZERO, Duration::from_millis(600))).await;
+        }
         let killed = Instant::now();
         server.kill().await;
-        let begun = join_all(sends).await;
+        begun.extend(join_all(sends).await);
         server = installation.start().await;
         findings.count("kills", 1);
-        for (at, begun) in begun.into_iter().enumerate() {
-            let (chat, last) = &mut chats[at];
-            let full = words(&format!("K{at:02}"), WORDS);
-            let Some((id, started, follower)) = begun.unwrap() else {
-                // Nobody knows whether it was accepted; the same request again makes it, or finds it.
-                let reply = server.client.begin(chat, &messages[at]).await;
-                let (status, stopped) =
-                    server.client.post(&format!("/api/turns/{reply}/stop"), &Value::Null).await.unwrap();
-                findings.hold(status < 300, || format!("kill {kill}: stop answered {status} {stopped}"));
-                let turn = server.client.ended(&reply, STOP).await;
-                findings.hold(is_over(&turn), || format!("kill {kill}: the repeated message {reply} does not end"));
-                findings.count("messages sent again", 1);
-                *last = Some(reply);
-                continue;
-            };
-            findings.count("accepted messages", 1);
-            let shown = follower.ended().await;
-            let asked = started["user_turn"]["id"].as_str().unwrap_or_default();
-            let (status, question) = server.client.turn(asked).await.unwrap();
-            findings.hold(status == 200 && text_of(&question) == messages[at].text, || {
-                format!("kill {kill}: the accepted message {asked} is {status} {question}")
-            });
-            let turn = server.client.ended(&id, SWEEP).await;
-            findings.hold(is_over(&turn), || format!("kill {kill}: the turn {id} is {}", turn["status"]));
-            let stored = text_of(&turn);
-            findings.hold(full.starts_with(&stored), || format!("kill {kill}: {id} has words nobody said: {stored}"));
-            let old = shown.until(killed - UNSTORED);
-            findings.hold(stored.starts_with(old), || {
-                let age = shown.age_of(stored.len(), killed);
-                format!("kill {kill}: {id} lost what was shown {} ms before", age.as_millis())
-            });
-            if shown.text.len() > stored.len() {
-                missing += 1;
-                youngest = youngest.max(shown.age_of(stored.len(), killed));
+        let client = &server.client;
+        let looks = begun.into_iter().enumerate().map(|(at, begun)| {
+            let (chat, message) = (&chats[at].0, &messages[at]);
+            async move {
+                match begun.unwrap() {
+                    Some(accepted) => {
+                        look(client, accepted, message, &words(&format!("K{at:02}"), WORDS), killed).await
+                    }
+                    None => repeat(client, chat, message).await,
+                }
             }
-            *last = Some(id);
+        });
+        let found = join_all(looks).await;
+        for ((_, last), found) in chats.iter_mut().zip(found) {
+            *last = Some(found.last);
+            findings.count(if found.was_accepted { "accepted messages" } else { "messages sent again" }, 1);
+            missing.extend(found.missing);
+            found.broken.into_iter().for_each(|text| findings.fail(format!("kill {kill}: {text}")));
         }
         let check = installation.check().await;
         findings.hold(check.is_clean(), || format!("kill {kill}: {check}"));
     }
-    findings.note(format!("{missing} replies without their newest words (at most {} ms old)", youngest.as_millis()));
+    let oldest = missing.iter().max().copied().unwrap_or_default().as_millis();
+    findings.note(format!("{} replies without their newest words (at most {oldest} ms old)", missing.len()));
     let status = server.end().await;
     findings.hold(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
     findings

@@ -34,6 +34,10 @@ impl Findings {
         self.failures.push(text);
     }
 
+    pub fn has_failed(&self) -> bool {
+        !self.failures.is_empty()
+    }
+
     /// It must be so.
     pub fn hold(&mut self, is_so: bool, text: impl FnOnce() -> String) {
         if !is_so {
