@@ -25,6 +25,8 @@ mod legacy;
 mod file_modes;
 #[path = "cli/reload.rs"]
 mod reload;
+#[path = "support/small_disk.rs"]
+mod small_disk;
 #[path = "cli/storage.rs"]
 mod storage;
 #[path = "cli/transfer.rs"]

@@ -5,7 +5,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a scenario fails by panicking")]
 
+#[path = "../support/damages.rs"]
+mod damages;
 #[path = "../support/fakeprov.rs"]
+#[expect(dead_code, reason = "tests wait for requests and for clients that close")]
 mod fakeprov;
 #[path = "../support/own_cluster.rs"]
 #[expect(dead_code, reason = "the tests ask whether they are to run on PostgreSQL")]
@@ -13,8 +16,14 @@ mod own_cluster;
 #[path = "../support/postgres_proxy.rs"]
 #[expect(dead_code, reason = "connections that are cut or die alone are for the tests of the server")]
 mod postgres_proxy;
+#[path = "../support/small_disk.rs"]
+mod small_disk;
 
 mod chat_client;
+mod client_faults;
+mod clock_jumps;
+mod damaged_rows;
+mod full_disk;
 mod ground;
 mod installation;
 mod kills;
@@ -67,6 +76,13 @@ const BOTH: &[Database] = &[Database::Sqlite, Database::Postgres];
 
 const SCENARIOS: &[Scenario] = &[
     Scenario {
+        name: "rows",
+        criteria: "the server starts, lists, reads the other chat and exports; fsck runs and names what it cannot read",
+        databases: BOTH,
+        run: |ground| Box::pin(damaged_rows::run(ground)),
+        is_patient: false,
+    },
+    Scenario {
         name: "kills",
         criteria: "accepted is stored; shown 250 ms ago is stored; every turn ends; fsck is clean",
         databases: BOTH,
@@ -86,6 +102,27 @@ const SCENARIOS: &[Scenario] = &[
         databases: &[Database::Postgres],
         run: |ground| Box::pin(outages::run(ground)),
         is_patient: true,
+    },
+    Scenario {
+        name: "clients",
+        criteria: "an honest client is served in time all along; fsck is clean",
+        databases: BOTH,
+        run: |ground| Box::pin(client_faults::run(ground)),
+        is_patient: false,
+    },
+    Scenario {
+        name: "disk",
+        criteria: "running replies end whole, new ones are refused with 507; both work again when there is room",
+        databases: BOTH,
+        run: |ground| Box::pin(full_disk::run(ground)),
+        is_patient: false,
+    },
+    Scenario {
+        name: "clock",
+        criteria: "the order of turns stays; running replies complete; none hangs after a start; fsck is clean",
+        databases: BOTH,
+        run: |ground| Box::pin(clock_jumps::run(ground)),
+        is_patient: false,
     },
 ];
 

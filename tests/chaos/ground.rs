@@ -44,15 +44,23 @@ impl Cluster {
 
     /// Makes an empty database.
     pub async fn database(&self, name: &str) -> String {
-        let mut admin = PgConnection::connect(&self.url()).await.unwrap();
-        sqlx::query(AssertSqlSafe(format!("CREATE DATABASE \"{name}\""))).execute(&mut admin).await.unwrap();
-        admin.close().await.unwrap();
-        self.url_of(name)
-    }
-
-    pub fn url_of(&self, name: &str) -> String {
+        self.sql(format!("CREATE DATABASE \"{name}\"")).await;
         let url = self.url();
         format!("{}/{name}", url.rsplit_once('/').unwrap().0)
+    }
+
+    /// A database that is a copy of another one, to which nobody is connected.
+    pub async fn copy(&self, of: &str, name: &str) -> String {
+        self.sql(format!("DROP DATABASE IF EXISTS \"{name}\"")).await;
+        self.sql(format!("CREATE DATABASE \"{name}\" TEMPLATE \"{of}\"")).await;
+        let url = self.url();
+        format!("{}/{name}", url.rsplit_once('/').unwrap().0)
+    }
+
+    async fn sql(&self, text: String) {
+        let mut admin = PgConnection::connect(&self.url()).await.unwrap();
+        sqlx::query(AssertSqlSafe(text)).execute(&mut admin).await.unwrap();
+        admin.close().await.unwrap();
     }
 }
 
@@ -74,8 +82,8 @@ pub struct Ground {
     pub cluster: Option<Arc<Cluster>>,
     pub randomness: Randomness,
     /// The name of its database in the cluster.
-    database_name: String,
-    url: Option<String>,
+    pub database_name: String,
+    pub url: Option<String>,
 }
 
 impl Ground {

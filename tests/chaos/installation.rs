@@ -32,6 +32,16 @@ impl Installation {
         of
     }
 
+    /// The same with its data elsewhere.
+    pub fn with_data_in(self, data_dir: PathBuf) -> Self {
+        Self { data_dir, ..self }
+    }
+
+    /// The directory with everything of a server on a file.
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
     pub fn configure(&self, configuration: &str) {
         std::fs::write(self.configuration(), format!("find_local_servers = false\n{configuration}")).unwrap();
     }
@@ -93,12 +103,20 @@ impl Installation {
 /// The answer of `turnleaf fsck`.
 pub struct Check {
     code: Option<i32>,
-    pub said: String,
+    said: String,
 }
+
+/// The exit code for damaged data.
+const DAMAGED: i32 = 74;
 
 impl Check {
     pub fn is_clean(&self) -> bool {
         self.code == Some(0)
+    }
+
+    /// It looked at everything, and named what it found.
+    pub fn is_complete(&self) -> bool {
+        self.is_clean() || (self.code == Some(DAMAGED) && !self.said.is_empty())
     }
 }
 

@@ -34,6 +34,11 @@ impl Findings {
         self.failures.push(text);
     }
 
+    /// How often something was done.
+    pub fn done(&self, what: &str) -> usize {
+        self.done.get(what).copied().unwrap_or_default()
+    }
+
     pub fn has_failed(&self) -> bool {
         !self.failures.is_empty()
     }
