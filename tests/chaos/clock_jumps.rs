@@ -23,11 +23,13 @@ const JUMPS: [i64; 4] = [3, -3, 26, -100 * 24];
 const ENDING: Duration = Duration::from_secs(30);
 const SWEEP: Duration = Duration::from_secs(1);
 
+/// Columns with times. Those of blocks stand in the events of the journal, too, and nothing compares them with the present.
 const SQLITE_TIMES: &str = "SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c \
-    WHERE m.type = 'table' AND c.name LIKE '%\\_at' ESCAPE '\\' AND c.type = 'TEXT' AND m.name NOT LIKE '\\_%' ESCAPE '\\'";
+    WHERE m.type = 'table' AND c.name LIKE '%\\_at' ESCAPE '\\' AND c.type = 'TEXT' AND m.name NOT LIKE '\\_%' ESCAPE '\\' \
+    AND m.name <> 'turn_blocks'";
 const POSTGRES_TIMES: &str = "SELECT table_name::text, column_name::text FROM information_schema.columns \
     WHERE table_schema = 'public' AND data_type = 'timestamp with time zone' AND table_name NOT LIKE '\\_%' \
-    AND is_generated = 'NEVER'";
+    AND table_name <> 'turn_blocks' AND is_generated = 'NEVER'";
 
 /// Moves every stored time; gives how many columns that were.
 async fn shift(ground: &Ground, installation: &Installation, hours: i64) -> usize {

@@ -51,7 +51,7 @@ async fn furnish(client: &ChatClient) -> String {
     let trashed = say(client, "a chat for Trash").await;
     say(client, "a chat that is damaged").await;
     let beside = say(client, WORDS).await;
-    let document = json!({ "title": "Plan", "kind": "text/markdown", "text": "# Plan" });
+    let document = json!({ "title": "Plan", "kind": "text/markdown", "content": "# Plan" });
     for (method, path, body) in [
         ("POST", "/api/documents".to_owned(), Some(document)),
         ("DELETE", format!("/api/chats/{trashed}"), None),

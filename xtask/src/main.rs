@@ -78,7 +78,7 @@ enum Command {
         /// Repeats the run that printed this number.
         #[arg(long)]
         seed: Option<u64>,
-        /// kills; all when none is named
+        /// rows, kills, providers, outages, clients, disk, clock; all when none is named
         scenarios: Vec<String>,
     },
     /// Hold a conversation with a real model on llama.cpp in a real browser.
