@@ -27,6 +27,8 @@ mod file_modes;
 mod fsck;
 #[path = "cli/reload.rs"]
 mod reload;
+#[path = "support/small_disk.rs"]
+mod small_disk;
 #[path = "cli/storage.rs"]
 mod storage;
 #[path = "cli/transfer.rs"]

@@ -12,6 +12,8 @@ mod bush;
 mod claims;
 #[path = "store/damage.rs"]
 mod damage;
+#[path = "support/damages.rs"]
+mod damages;
 #[path = "store/databases.rs"]
 mod databases;
 #[path = "store/documents.rs"]

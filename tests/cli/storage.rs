@@ -1,12 +1,11 @@
 //! The bounds on storage in the real program: the free space of its disk, and the quota.
 
 use std::io::Write;
-use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::reload::Reloaded;
+use super::small_disk::SmallDisk;
 use super::{Server, run, text, turnleaf};
 
 /// More than any disk has free.
@@ -117,31 +116,6 @@ fn an_import_by_command_keeps_whole_chats_and_says_what_did_not_fit() {
         .unwrap();
     assert_eq!(low.status.code(), Some(1));
     assert!(text(&low.stderr).contains("disk is almost full"), "{}", text(&low.stderr));
-}
-
-/// A file system of its own, unmounted at the end; nothing where this account may not mount any.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mount(size: &str) -> Option<Self> {
-        let dir = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(dir.path()).output().ok()?;
-        if !mounted.status.success() {
-            eprintln!("SKIPPED: no small file system can be mounted here: {}", text(&mounted.stderr).trim());
-            return None;
-        }
-        Some(Self(dir))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
-    }
 }
 
 #[test]

@@ -1,15 +1,12 @@
 //! Damaged rows: whatever stands in one row of any table, the server starts, the other chats are listed, read and
 //! exported, and the checker names what cannot be read.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use futures::StreamExt;
 use serde_json::Value;
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
-use sqlx::{AssertSqlSafe, PgPool, SqlitePool};
+use sqlx::{AssertSqlSafe, PgPool};
 use turnleaf::domain::approval::Policy;
 use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{Block, ChatId, Content, Turn, TurnStatus, UserId};
@@ -34,17 +31,11 @@ use turnleaf::server::store::tool_servers::{self, StoredToolServer, ToolServerSe
 use turnleaf::server::store::{Db, StoreError, chat_tools, tool_listings, users};
 
 use crate::actors::{id, now};
+use crate::damages::{columns, damages, deep, reckless, statement};
 use crate::databases::{drop_postgres, empty_sqlite, fresh, migrated_postgres, noon, postgres};
 use crate::story;
 
 const WORDS: &str = "a message of the chat beside the damaged one";
-
-/// Tables without rows of their own: those of the search's index, which is built anew, and the list of migrations, which
-/// says whether the database may be touched at all.
-const NOT_DAMAGED: &[&str] = &["_sqlx_migrations", "search_words", "sqlite_sequence"];
-
-/// Tables whose rows have no number of their own.
-const WITHOUT_ROWID: &[&str] = &["settings", "turn_events"];
 
 /// A server as `turnleaf serve` starts it.
 async fn start(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
@@ -190,54 +181,6 @@ async fn look_and_repair(db: &Db, dir: &Path, beside: ChatId) -> Result<(), Stri
     Ok(())
 }
 
-/// Nested so deep that no reader follows, as an earlier version could write it.
-fn deep(levels: usize) -> String {
-    format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels))
-}
-
-/// What is written over a column of this type, as SQL.
-fn damages(kind: &str) -> Vec<String> {
-    match kind {
-        "TEXT" => vec![
-            "'no value of this column'".into(),
-            "''".into(),
-            "CAST(X'ff00fe' AS TEXT)".into(),
-            "'[]'".into(),
-            "'{\"type\":\"tool_use\"}'".into(),
-            format!("'{}'", deep(127)),
-            format!("'{}'", deep(900)),
-            "'{\"$serde_json::private::RawValue\":1}'".into(),
-        ],
-        "INTEGER" => vec!["-1".into(), "0".into(), "9223372036854775807".into()],
-        "BLOB" => vec!["X''".into(), "X'00'".into(), "X'000102030405060708090a0b0c0d0e0f'".into()],
-        other => panic!("a column of type {other}"),
-    }
-}
-
-/// The columns of every table of a SQLite file, with their types.
-async fn columns(pool: &SqlitePool) -> BTreeMap<String, Vec<(String, String)>> {
-    const COLUMNS: &str = "SELECT m.name, c.name, c.type FROM sqlite_schema m JOIN pragma_table_info(m.name) c \
-        WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'";
-    let rows: Vec<(String, String, String)> = sqlx::query_as(COLUMNS).fetch_all(pool).await.unwrap();
-    let mut tables: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
-    for (table, column, kind) in rows {
-        let is_left_out = NOT_DAMAGED.iter().any(|name| table.starts_with(name));
-        // The row of the account says whose everything is.
-        if !is_left_out && table != "users" {
-            tables.entry(table).or_default().push((column, kind));
-        }
-    }
-    tables
-}
-
-async fn reckless(file: &Path) -> SqlitePool {
-    let options = SqliteConnectOptions::from_str(&format!("sqlite://{}", file.display()))
-        .unwrap()
-        .foreign_keys(false)
-        .pragma("ignore_check_constraints", "ON");
-    SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap()
-}
-
 async fn every_damage_of(part: usize, parts: usize) {
     let whole = empty_sqlite().await;
     whole.db.migrate(None, noon()).await.unwrap();
@@ -258,13 +201,7 @@ async fn every_damage_of(part: usize, parts: usize) {
             let copy = dir.path().join("turnleaf.db");
             std::fs::copy(&file, &copy).unwrap();
             let pool = reckless(&copy).await;
-            // The first row that has a value; a table without row numbers has no two rows alike in its first column.
-            let row = if WITHOUT_ROWID.contains(&table.as_str()) { column.as_str() } else { "rowid" };
-            let update = format!(
-                "UPDATE \"{table}\" SET \"{column}\" = {damage} WHERE \"{row}\" IN \
-                 (SELECT \"{row}\" FROM \"{table}\" WHERE \"{column}\" IS NOT NULL LIMIT 1)"
-            );
-            let done = sqlx::query(AssertSqlSafe(update)).execute(&pool).await;
+            let done = sqlx::query(AssertSqlSafe(statement(table, column, &damage))).execute(&pool).await;
             pool.close().await;
             match done {
                 Ok(done) if done.rows_affected() == 0 => empty.push(format!("{table}.{column}")),

@@ -28,7 +28,12 @@ impl OwnCluster {
             eprintln!("TURNLEAF_TEST_PG is not set: not run on PostgreSQL");
             return None;
         }
-        let programs = programs();
+        Some(Self::begin().expect("the programs of a PostgreSQL server"))
+    }
+
+    /// The same wherever PostgreSQL is installed; `None` where it is not.
+    pub fn begin() -> Option<Self> {
+        let programs = programs()?;
         let account = account();
         let dir = tempfile::tempdir().unwrap();
         if let Some((user, group)) = account {
@@ -53,6 +58,15 @@ impl OwnCluster {
         self.stop();
         self.server = serve(&self.programs, self.account, self.dir.path(), self.port);
         self.wait();
+    }
+
+    /// Writes a database of it as SQL.
+    pub fn dump(&self, name: &str, to: &Path) {
+        let mut dump = Command::new(self.programs.join("pg_dump"));
+        dump.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "turnleaf", "-d", name, "-f"]);
+        if !dump.arg(to).status().is_ok_and(|status| status.success()) {
+            eprintln!("the database {name} could not be kept");
+        }
     }
 
     fn stop(&mut self) {
@@ -87,15 +101,15 @@ fn serve(programs: &Path, account: Option<(u32, u32)>, dir: &Path, port: u16) ->
     let mut serve = run_as(&programs.join("postgres"), account, dir);
     serve.arg("-D").arg(dir.join("cluster")).arg("-k").arg(dir).args(["-p", &port.to_string()]);
     // What a process has written survives its crash without reaching the disk.
-    serve.args(["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]);
+    serve.args(["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200"]);
     serve.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap()
 }
 
 /// The newest server of the machine; Debian keeps its programs off the `PATH`.
-fn programs() -> PathBuf {
+fn programs() -> Option<PathBuf> {
     let folders = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let found = folders.map(|folder| folder.path().join("bin")).filter(|bin| bin.join("initdb").is_file()).max();
-    found.or_else(on_path).expect("the programs of a PostgreSQL server")
+    found.or_else(on_path)
 }
 
 fn on_path() -> Option<PathBuf> {

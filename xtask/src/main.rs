@@ -2,6 +2,7 @@
 //! names the rest. What a command needs it installs, or says exactly how.
 
 mod bench;
+mod chaos;
 mod check;
 mod dist;
 mod front;
@@ -80,6 +81,14 @@ enum Command {
         #[arg(long, default_value_t = 60)]
         seconds: u32,
     },
+    /// Break what a server depends on while it works, on SQLite and PostgreSQL, and hold it to its promises.
+    Chaos {
+        /// Repeats the run that printed this number.
+        #[arg(long)]
+        seed: Option<u64>,
+        /// rows, kills, providers, outages, clients, disk, clock; all when none is named
+        scenarios: Vec<String>,
+    },
     /// Hold a conversation with a real model on llama.cpp in a real browser.
     RealModel,
 }
@@ -98,6 +107,7 @@ fn main() -> ExitCode {
         Command::Dist => dist::run().map(|_| ()),
         Command::Bench { figures, megabytes, fail_over } => bench::run(&figures, megabytes, fail_over),
         Command::Fuzz { targets, seconds } => fuzz::run(&targets, seconds),
+        Command::Chaos { seed, scenarios } => chaos::run(seed, &scenarios),
         Command::RealModel => real_model::run(),
     };
     match done {

@@ -1,0 +1,192 @@
+//! `cargo xtask chaos`: breaks what a server depends on (its process, its providers, its database, its rows, its clients,
+//! its disk, its times) while it works, and holds the real program to what it promises. Every scenario runs on SQLite and
+//! on PostgreSQL, in a cluster of its own. What is done at random follows from the seed, which is printed: `--seed`
+//! repeats a run.
+
+#![expect(clippy::unwrap_used, reason = "a scenario fails by panicking")]
+
+#[path = "../support/damages.rs"]
+mod damages;
+#[path = "../support/fakeprov.rs"]
+#[expect(dead_code, reason = "tests wait for requests and for clients that close")]
+mod fakeprov;
+#[path = "../support/own_cluster.rs"]
+#[expect(dead_code, reason = "the tests ask whether they are to run on PostgreSQL")]
+mod own_cluster;
+#[path = "../support/postgres_proxy.rs"]
+#[expect(dead_code, reason = "connections that are cut or die alone are for the tests of the server")]
+mod postgres_proxy;
+#[path = "../support/small_disk.rs"]
+mod small_disk;
+
+mod chat_client;
+mod client_faults;
+mod clock_jumps;
+mod damaged_rows;
+mod full_disk;
+mod ground;
+mod installation;
+mod kills;
+mod model_server;
+mod outages;
+mod provider_faults;
+mod randomness;
+mod report;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use futures::future::BoxFuture;
+
+use ground::{Cluster, Database, Ground};
+use randomness::Randomness;
+use report::{Findings, Outcome, Row};
+
+/// How long a scenario may take on one database before it counts as one that hangs.
+const SCENARIO_TIME: Duration = Duration::from_secs(9 * 60);
+
+#[derive(Parser)]
+#[command(name = "cargo xtask chaos", bin_name = "cargo xtask chaos")]
+struct Arguments {
+    /// The server that is held to its promises.
+    #[arg(long)]
+    binary: PathBuf,
+    /// Repeats the run that printed this number.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Which scenarios run; all when none is named.
+    scenarios: Vec<String>,
+}
+
+/// One way of breaking things.
+struct Scenario {
+    name: &'static str,
+    /// What must hold, in the words of the table.
+    criteria: &'static str,
+    databases: &'static [Database],
+    run: fn(Ground) -> BoxFuture<'static, Findings>,
+    /// Waits more than it works, so others run beside it.
+    is_patient: bool,
+}
+
+const BOTH: &[Database] = &[Database::Sqlite, Database::Postgres];
+
+const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "rows",
+        criteria: "the server starts, lists, reads the other chat and exports; fsck runs and names what it cannot read",
+        databases: BOTH,
+        run: |ground| Box::pin(damaged_rows::run(ground)),
+        is_patient: false,
+    },
+    Scenario {
+        name: "kills",
+        criteria: "accepted is stored; shown 250 ms ago is stored; every turn ends; fsck is clean",
+        databases: BOTH,
+        run: |ground| Box::pin(kills::run(ground)),
+        is_patient: false,
+    },
+    Scenario {
+        name: "providers",
+        criteria: "every turn ends with a code; what came is kept; asked as often as promised; the next is answered",
+        databases: BOTH,
+        run: |ground| Box::pin(provider_faults::run(ground)),
+        is_patient: true,
+    },
+    Scenario {
+        name: "outages",
+        criteria: "nothing acknowledged or shown is lost; well again 5 s after the healing; fsck is clean",
+        databases: &[Database::Postgres],
+        run: |ground| Box::pin(outages::run(ground)),
+        is_patient: true,
+    },
+    Scenario {
+        name: "clients",
+        criteria: "an honest client is served in time all along; fsck is clean",
+        databases: BOTH,
+        run: |ground| Box::pin(client_faults::run(ground)),
+        is_patient: false,
+    },
+    Scenario {
+        name: "disk",
+        criteria: "running replies end whole, new ones are refused with 507; both work again when there is room",
+        databases: BOTH,
+        run: |ground| Box::pin(full_disk::run(ground)),
+        is_patient: false,
+    },
+    Scenario {
+        name: "clock",
+        criteria: "the order of turns stays; running replies complete; none hangs after a start; fsck is clean",
+        databases: BOTH,
+        run: |ground| Box::pin(clock_jumps::run(ground)),
+        is_patient: false,
+    },
+];
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let names: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
+    if let Some(unknown) = arguments.scenarios.iter().find(|name| !names.contains(&name.as_str())) {
+        eprintln!("chaos: there is no scenario {unknown}; there are {}", names.join(", "));
+        return ExitCode::FAILURE;
+    }
+    let seed = arguments.seed.unwrap_or_else(randomness::fresh_seed);
+    println!("seed {seed} (`cargo xtask chaos --seed {seed}` repeats this run)");
+    let cluster = tokio::task::spawn_blocking(Cluster::start).await.unwrap().map(Arc::new);
+    if cluster.is_none() {
+        println!("SKIPPED on PostgreSQL: there is no initdb on this machine");
+    }
+    let place = tempfile::Builder::new().prefix("turnleaf-chaos-").tempdir().unwrap().keep();
+    let is_asked = |scenario: &&Scenario| {
+        arguments.scenarios.is_empty() || arguments.scenarios.iter().any(|name| name == scenario.name)
+    };
+    let run = |scenario: &'static Scenario, database: Database| {
+        let (cluster, binary) = (cluster.clone(), arguments.binary.clone());
+        let dir = place.join(format!("{}-{}", scenario.name, database.name().to_lowercase()));
+        async move {
+            if database == Database::Postgres && cluster.is_none() {
+                return Row::of(scenario.name, database, scenario.criteria, Outcome::Skipped, Duration::ZERO);
+            }
+            let randomness = Randomness::of(seed, &format!("{}/{}", scenario.name, database.name()));
+            let ground = Ground::new(binary, dir.clone(), database, cluster, scenario.name, randomness).await;
+            let kept = ground.database_copy();
+            let started = Instant::now();
+            let ran = tokio::time::timeout(SCENARIO_TIME, tokio::spawn((scenario.run)(ground))).await;
+            let outcome = match ran {
+                Ok(Ok(findings)) => Outcome::Ran(findings),
+                Ok(Err(panicked)) => Outcome::Panicked(report::words_of(panicked)),
+                Err(_) => Outcome::Panicked(format!("it took longer than {} s", SCENARIO_TIME.as_secs())),
+            };
+            let row = Row::of(scenario.name, database, scenario.criteria, outcome, started.elapsed());
+            eprintln!("{}", row.line());
+            if row.has_failed() {
+                kept.write(&dir);
+                row.kept_in(dir)
+            } else {
+                let _ = std::fs::remove_dir_all(&dir);
+                row
+            }
+        }
+    };
+    let asked: Vec<&'static Scenario> = SCENARIOS.iter().filter(is_asked).collect();
+    let patient = asked.iter().copied().filter(|scenario| scenario.is_patient);
+    let beside = patient.flat_map(|scenario| scenario.databases.iter().map(move |database| run(scenario, *database)));
+    let beside = futures::future::join_all(beside.collect::<Vec<_>>());
+    let one_by_one = async {
+        let mut rows = Vec::new();
+        for scenario in asked.iter().copied().filter(|scenario| !scenario.is_patient) {
+            let on_each = scenario.databases.iter().map(|database| run(scenario, *database));
+            rows.extend(futures::future::join_all(on_each).await);
+        }
+        rows
+    };
+    let (mut rows, more) = tokio::join!(one_by_one, beside);
+    rows.extend(more);
+    // Gone unless a scenario has left something in it.
+    let _ = std::fs::remove_dir(&place);
+    report::print(&rows, seed)
+}

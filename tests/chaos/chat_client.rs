@@ -1,0 +1,220 @@
+//! A client of the HTTP API: what an honest script does, and a follower that remembers when it was shown what.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// How long an honest request may take before it counts as lost.
+const REQUEST: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Clone)]
+pub struct ChatClient {
+    base: String,
+    http: reqwest::Client,
+}
+
+/// What came back: the status, and JSON where it is JSON.
+pub type Answer = Result<(u16, Value), reqwest::Error>;
+
+impl ChatClient {
+    pub fn new(address: SocketAddr) -> Self {
+        // An error only says that the process has installed it before.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().no_proxy().retry(reqwest::retry::never()).build().unwrap();
+        Self { base: format!("http://{address}"), http }
+    }
+
+    pub async fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+        let method = method.parse().unwrap();
+        let mut request = self.http.request(method, format!("{}{path}", self.base)).timeout(REQUEST);
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let answer = request.send().await?;
+        let status = answer.status().as_u16();
+        let bytes = answer.bytes().await?;
+        Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.call("GET", path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.call("POST", path, Some(body)).await
+    }
+
+    /// A new chat that this provider answers.
+    pub async fn chat(&self, provider: &str) -> String {
+        let (status, chat) = self.post("/api/chats", &json!({ "provider": provider, "model": "m" })).await.unwrap();
+        assert_eq!(status, 201, "{chat}");
+        chat["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Sends a message, behind this turn where one is named.
+    pub async fn send(&self, chat: &str, message: &Message) -> Answer {
+        let mut body = json!({ "text": message.text, "client_request_id": message.key });
+        if let Some(previous) = &message.previous {
+            body["prev_turn_id"] = json!(previous);
+        }
+        self.post(&format!("/api/chats/{chat}/turns"), &body).await
+    }
+
+    /// Sends a message that must be accepted; gives the reply's id.
+    pub async fn begin(&self, chat: &str, message: &Message) -> String {
+        let (status, started) = self.send(chat, message).await.unwrap();
+        assert!(matches!(status, 200 | 201), "{status} {started}");
+        started["assistant_turn"]["id"].as_str().unwrap().to_owned()
+    }
+
+    pub async fn turn(&self, id: &str) -> Answer {
+        self.get(&format!("/api/turns/{id}")).await
+    }
+
+    /// The turn once it is over; as it is when the time is up.
+    pub async fn ended(&self, id: &str, within: Duration) -> Value {
+        let until = Instant::now() + within;
+        let mut turn = Value::Null;
+        loop {
+            if let Ok((200, read)) = self.turn(id).await {
+                turn = read;
+                if is_over(&turn) {
+                    return turn;
+                }
+            }
+            if Instant::now() >= until {
+                return turn;
+            }
+            // The stream ends with the turn; where it breaks there is nothing else to wait for than a moment.
+            let followed = tokio::time::timeout_at(until, self.follow(id).ended()).await;
+            if !followed.is_ok_and(|shown| shown.is_over) {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+
+    /// Follows a reply in a task of its own.
+    pub fn follow(&self, id: &str) -> Follower {
+        let shown = Arc::new(Mutex::new(Shown::default()));
+        let request = self.http.get(format!("{}/api/turns/{id}/events", self.base));
+        let writes = shown.clone();
+        let task = tokio::spawn(async move {
+            let Ok(answer) = request.send().await else { return };
+            let mut body = answer.bytes_stream();
+            let mut waiting = Vec::new();
+            while let Some(Ok(bytes)) = body.next().await {
+                waiting.extend_from_slice(&bytes);
+                while let Some(end) = waiting.iter().position(|byte| *byte == b'\n') {
+                    let line: Vec<u8> = waiting.drain(..=end).collect();
+                    let event = line.strip_prefix(b"data: ").and_then(|event| serde_json::from_slice(event).ok());
+                    if let Some(event) = event {
+                        writes.lock().unwrap_or_else(PoisonError::into_inner).take(&event);
+                    }
+                }
+            }
+        });
+        Follower { shown, task }
+    }
+}
+
+/// What a person sends.
+#[derive(Debug, Clone)]
+pub struct Message {
+    pub text: String,
+    pub key: String,
+    pub previous: Option<String>,
+}
+
+impl Message {
+    pub fn new(text: &str, previous: Option<String>) -> Self {
+        let key = turnleaf::server::platform::ids::mint::<uuid::Uuid>().to_string();
+        Self { text: text.into(), key, previous }
+    }
+}
+
+/// What a follower was shown.
+#[derive(Debug, Default, Clone)]
+pub struct Shown {
+    pub text: String,
+    /// When the text had which length.
+    growth: Vec<(Instant, usize)>,
+    pub events: Vec<Value>,
+    pub is_over: bool,
+}
+
+impl Shown {
+    fn take(&mut self, event: &Value) {
+        match event["type"].as_str() {
+            Some("block_delta") => self.text.push_str(event["text"].as_str().unwrap_or_default()),
+            Some("block_start") if is_reply_text(&event["block"]) => {
+                self.text.push_str(event["block"]["text"].as_str().unwrap_or_default());
+            }
+            Some("turn_end") => self.is_over = true,
+            _ => {}
+        }
+        self.growth.push((Instant::now(), self.text.len()));
+        if event["type"] != "block_delta" {
+            self.events.push(event.clone());
+        }
+    }
+
+    /// The text as it stood at this time.
+    pub fn until(&self, time: Instant) -> &str {
+        let length = self.growth.iter().take_while(|(at, _)| *at <= time).last().map_or(0, |(_, length)| *length);
+        &self.text[..length]
+    }
+
+    /// How long before this time the text passed a length.
+    pub fn age_of(&self, length: usize, time: Instant) -> Duration {
+        let passed = self.growth.iter().find(|(_, grown)| *grown > length);
+        passed.map_or(Duration::ZERO, |(at, _)| time.saturating_duration_since(*at))
+    }
+}
+
+pub struct Follower {
+    shown: Arc<Mutex<Shown>>,
+    task: JoinHandle<()>,
+}
+
+impl Follower {
+    /// What it was shown so far.
+    pub fn shown(&self) -> Shown {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What it was shown when its stream has ended.
+    pub async fn ended(mut self) -> Shown {
+        let _ = (&mut self.task).await;
+        self.shown()
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+pub fn is_over(turn: &Value) -> bool {
+    matches!(turn["status"].as_str(), Some("complete" | "cancelled" | "error"))
+}
+
+fn is_reply_text(block: &Value) -> bool {
+    block["type"] == "text" && block["is_error"] != true && block["author"] != "system"
+}
+
+/// What the model said in a turn.
+pub fn text_of(turn: &Value) -> String {
+    let blocks = turn["blocks"].as_array().into_iter().flatten().filter(|block| is_reply_text(block));
+    blocks.filter_map(|block| block["text"].as_str()).collect()
+}
+
+/// Why a turn failed, or nothing.
+pub fn code_of(turn: &Value) -> &str {
+    turn["error"]["kind"].as_str().unwrap_or_default()
+}

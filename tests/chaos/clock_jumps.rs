@@ -1,0 +1,139 @@
+//! The wall clock jumps. A process reads the machine's clock, which is not ours to set, so its past is moved instead:
+//! every time that is stored, by hours and days in both directions, under a running server with replies and again between
+//! a kill and the next start. That covers everything that compares a stored time with the present one (order, the sweep,
+//! housekeeping, idempotency keys); timers of a running process are monotonic and have no clock to jump.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures::future::join_all;
+use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
+
+use crate::chat_client::{ChatClient, Message, is_over, text_of};
+use crate::ground::Ground;
+use crate::installation::Installation;
+use crate::model_server::{paced_servers, words};
+use crate::report::Findings;
+
+const STREAMS: usize = 6;
+const WORDS: usize = 150;
+const PAUSE: Duration = Duration::from_millis(15);
+/// Hours that the stored times are moved by: forwards is a clock that was set back.
+const JUMPS: [i64; 4] = [3, -3, 26, -100 * 24];
+const ENDING: Duration = Duration::from_secs(30);
+const SWEEP: Duration = Duration::from_secs(1);
+
+/// Columns with times. Those of blocks stand in the events of the journal, too, and nothing compares them with the present.
+const SQLITE_TIMES: &str = "SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c \
+    WHERE m.type = 'table' AND c.name LIKE '%\\_at' ESCAPE '\\' AND c.type = 'TEXT' AND m.name NOT LIKE '\\_%' ESCAPE '\\' \
+    AND m.name <> 'turn_blocks'";
+const POSTGRES_TIMES: &str = "SELECT table_name::text, column_name::text FROM information_schema.columns \
+    WHERE table_schema = 'public' AND data_type = 'timestamp with time zone' AND table_name NOT LIKE '\\_%' \
+    AND table_name <> 'turn_blocks' AND is_generated = 'NEVER'";
+
+/// Moves every stored time; gives how many columns that were.
+async fn shift(ground: &Ground, installation: &Installation, hours: i64) -> usize {
+    if let Some(url) = &ground.url {
+        let mut conn = PgConnection::connect(url).await.unwrap();
+        let times: Vec<(String, String)> = sqlx::query_as(POSTGRES_TIMES).fetch_all(&mut conn).await.unwrap();
+        for (table, column) in &times {
+            let text = format!("UPDATE \"{table}\" SET \"{column}\" = \"{column}\" + INTERVAL '{hours} hours'");
+            sqlx::query(AssertSqlSafe(text)).execute(&mut conn).await.unwrap();
+        }
+        conn.close().await.unwrap();
+        return times.len();
+    }
+    let url = format!("sqlite://{}", installation.data_dir().join("turnleaf.db").display());
+    let mut conn = SqliteConnection::connect(&url).await.unwrap();
+    let times: Vec<(String, String)> = sqlx::query_as(SQLITE_TIMES).fetch_all(&mut conn).await.unwrap();
+    let mut tx = conn.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    for (table, column) in &times {
+        let all = format!("SELECT DISTINCT \"{column}\" FROM \"{table}\" WHERE \"{column}\" IS NOT NULL");
+        let mut stored: Vec<DateTime<Utc>> = sqlx::query_scalar(AssertSqlSafe(all)).fetch_all(&mut *tx).await.unwrap();
+        // A moved time must not be moved again as one that was there before.
+        stored.sort_by_key(|time| -time.timestamp_micros() * hours.signum());
+        for time in stored {
+            let update = format!("UPDATE \"{table}\" SET \"{column}\" = ? WHERE \"{column}\" = ?");
+            let moved = sqlx::query(AssertSqlSafe(update)).bind(time + TimeDelta::hours(hours)).bind(time);
+            moved.execute(&mut *tx).await.unwrap();
+        }
+    }
+    tx.commit().await.unwrap();
+    conn.close().await.unwrap();
+    times.len()
+}
+
+/// A chat and its turns in the order in which they were sent.
+struct Chat {
+    id: String,
+    turns: Vec<String>,
+}
+
+async fn begin(client: &ChatClient, chats: &mut [Chat]) -> Vec<String> {
+    let sends = chats.iter().map(|chat| async move {
+        let message = Message::new("and?", chat.turns.last().cloned());
+        let (status, started) = client.send(&chat.id, &message).await.unwrap();
+        assert_eq!(status, 201, "{started}");
+        let id = |turn: &str| started[turn]["id"].as_str().unwrap().to_owned();
+        (id("user_turn"), id("assistant_turn"))
+    });
+    let begun = join_all(sends).await;
+    let of_each = chats.iter_mut().zip(begun);
+    of_each
+        .map(|(chat, (question, reply))| {
+            chat.turns.extend([question, reply.clone()]);
+            reply
+        })
+        .collect()
+}
+
+async fn hold_order(client: &ChatClient, chats: &[Chat], when: &str, findings: &mut Findings) {
+    for chat in chats {
+        let (status, page) = client.get(&format!("/api/chats/{}/turns?limit=200", chat.id)).await.unwrap();
+        let turns = page["turns"].as_array().into_iter().flatten();
+        let found: Vec<&str> = turns.filter_map(|turn| turn["id"].as_str()).collect();
+        findings.hold(status == 200 && found == chat.turns, || {
+            format!("{when}: {status}, the turns are {found:?}, sent as {:?}", chat.turns)
+        });
+    }
+}
+
+pub async fn run(ground: Ground) -> Findings {
+    let mut findings = Findings::default();
+    let (_providers, configuration) = paced_servers(STREAMS, WORDS, PAUSE).await;
+    let installation = ground.installation(&configuration);
+    let mut server = installation.start().await;
+    let mut chats = Vec::new();
+    for at in 0..STREAMS {
+        chats.push(Chat { id: server.client.chat(&format!("p{at}")).await, turns: Vec::new() });
+    }
+    for hours in JUMPS {
+        let when = format!("{hours} hours");
+        let running = begin(&server.client, &mut chats).await;
+        let columns = shift(&ground, &installation, hours).await;
+        findings.hold(columns > 10, || format!("{when}: {columns} columns have times"));
+        for (at, reply) in running.iter().enumerate() {
+            let turn = server.client.ended(reply, ENDING).await;
+            let is_whole = turn["status"] == "complete" && text_of(&turn) == words(&format!("K{at:02}"), WORDS);
+            findings.hold(is_whole, || format!("{when}: {reply} is {} ({})", turn["status"], turn["error"]));
+        }
+        hold_order(&server.client, &chats, &when, &mut findings).await;
+        let killed = begin(&server.client, &mut chats).await;
+        server.kill().await;
+        shift(&ground, &installation, hours).await;
+        server = installation.start().await;
+        for reply in &killed {
+            let turn = server.client.ended(reply, SWEEP).await;
+            findings.hold(is_over(&turn), || format!("{when}: {reply} is {} after the start", turn["status"]));
+        }
+        hold_order(&server.client, &chats, &when, &mut findings).await;
+        let check = installation.check().await;
+        findings.hold(check.is_clean(), || format!("{when}: {check}"));
+        findings.count("jumps", 2);
+        findings.count("replies", 2 * STREAMS);
+    }
+    findings.note("stored times moved".into());
+    let status = server.end().await;
+    findings.hold(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
+    findings
+}

@@ -1,0 +1,143 @@
+//! SIGKILL at any moment, with replies that stream: what was accepted and what was shown is there after the next start.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use crate::chat_client::{ChatClient, Follower, Message, is_over, text_of};
+use crate::ground::Ground;
+use crate::model_server::{paced_servers, words};
+use crate::report::Findings;
+
+const KILLS: usize = 40;
+const STREAMS: usize = 20;
+const WORDS: usize = 200;
+const PAUSE: Duration = Duration::from_millis(12);
+/// What of a reply may be missing after a kill.
+const UNSTORED: Duration = Duration::from_millis(250);
+/// How long a turn may take to end after a start: the sweep comes before the port.
+const SWEEP: Duration = Duration::from_secs(1);
+const STOP: Duration = Duration::from_secs(10);
+
+/// A message that was accepted, with its reply.
+struct Accepted {
+    question: String,
+    reply: String,
+    follower: Follower,
+}
+
+/// What a chat was found to have after a kill.
+struct Found {
+    last: String,
+    was_accepted: bool,
+    /// How old the newest words were that are missing.
+    missing: Option<Duration>,
+    broken: Vec<String>,
+}
+
+async fn send(client: ChatClient, chat: String, message: Message) -> Option<Accepted> {
+    let (status, started) = client.send(&chat, &message).await.ok()?;
+    assert_eq!(status, 201, "{started}");
+    let id = |turn: &str| started[turn]["id"].as_str().unwrap().to_owned();
+    let reply = id("assistant_turn");
+    let follower = client.follow(&reply);
+    Some(Accepted { question: id("user_turn"), reply, follower })
+}
+
+/// Nobody knows whether the message was accepted; the same request again makes it, or finds it.
+async fn repeat(client: &ChatClient, chat: &str, message: &Message) -> Found {
+    let reply = client.begin(chat, message).await;
+    let stopped = client.post(&format!("/api/turns/{reply}/stop"), &Value::Null).await;
+    let turn = client.ended(&reply, STOP).await;
+    let mut broken = Vec::new();
+    if !is_over(&turn) || !stopped.as_ref().is_ok_and(|(status, _)| *status < 300) {
+        broken.push(format!("the repeated message {reply} is {} after Stop ({stopped:?})", turn["status"]));
+    }
+    Found { last: reply, was_accepted: false, missing: None, broken }
+}
+
+async fn look(client: &ChatClient, accepted: Accepted, message: &Message, full: &str, killed: Instant) -> Found {
+    let mut broken = Vec::new();
+    let id = accepted.reply;
+    let shown = accepted.follower.ended().await;
+    let (status, question) = client.turn(&accepted.question).await.unwrap();
+    if status != 200 || text_of(&question) != message.text {
+        broken.push(format!("the accepted message {} is {status} {question}", accepted.question));
+    }
+    let turn = client.ended(&id, SWEEP).await;
+    if !is_over(&turn) {
+        broken.push(format!("the turn {id} is {}", turn["status"]));
+    }
+    let stored = text_of(&turn);
+    if !full.starts_with(&stored) {
+        broken.push(format!("{id} has words nobody said: {stored}"));
+    }
+    if !stored.starts_with(shown.until(killed - UNSTORED)) {
+        let age = shown.age_of(stored.len(), killed);
+        broken.push(format!("{id} lost what was shown {} ms before", age.as_millis()));
+    }
+    let missing = (shown.text.len() > stored.len()).then(|| shown.age_of(stored.len(), killed));
+    Found { last: id, was_accepted: true, missing, broken }
+}
+
+pub async fn run(mut ground: Ground) -> Findings {
+    let mut findings = Findings::default();
+    let (_providers, configuration) = paced_servers(STREAMS, WORDS, PAUSE).await;
+    let installation = ground.installation(&configuration);
+    let mut server = installation.start().await;
+    let mut chats = Vec::new();
+    for at in 0..STREAMS {
+        chats.push((server.client.chat(&format!("p{at}")).await, None::<String>));
+    }
+    let mut missing = Vec::new();
+    for kill in 0..KILLS {
+        let messages: Vec<Message> =
+            chats.iter().map(|(_, last)| Message::new(&format!("message {kill}"), last.clone())).collect();
+        // In tasks of their own: the kill does not wait for answers.
+        let sends = chats
+            .iter()
+            .zip(&messages)
+            .map(|((chat, _), message)| tokio::spawn(send(server.client.clone(), chat.clone(), message.clone())));
+        let mut sends: Vec<_> = sends.collect();
+        let mut begun = Vec::new();
+        if ground.randomness.below(3) > 0 {
+            begun = join_all(std::mem::take(&mut sends)).await;
+            sleep(ground.randomness.between(Duration::ZERO, Duration::from_secs(2))).await;
+        } else {
+            sleep(ground.randomness.between(Duration::ZERO, Duration::from_millis(600))).await;
+        }
+        let killed = Instant::now();
+        server.kill().await;
+        begun.extend(join_all(sends).await);
+        server = installation.start().await;
+        findings.count("kills", 1);
+        let client = &server.client;
+        let looks = begun.into_iter().enumerate().map(|(at, begun)| {
+            let (chat, message) = (&chats[at].0, &messages[at]);
+            async move {
+                match begun.unwrap() {
+                    Some(accepted) => {
+                        look(client, accepted, message, &words(&format!("K{at:02}"), WORDS), killed).await
+                    }
+                    None => repeat(client, chat, message).await,
+                }
+            }
+        });
+        let found = join_all(looks).await;
+        for ((_, last), found) in chats.iter_mut().zip(found) {
+            *last = Some(found.last);
+            findings.count(if found.was_accepted { "accepted messages" } else { "messages sent again" }, 1);
+            missing.extend(found.missing);
+            found.broken.into_iter().for_each(|text| findings.fail(format!("kill {kill}: {text}")));
+        }
+        let check = installation.check().await;
+        findings.hold(check.is_clean(), || format!("kill {kill}: {check}"));
+    }
+    let oldest = missing.iter().max().copied().unwrap_or_default().as_millis();
+    findings.note(format!("{} replies without their newest words (at most {oldest} ms old)", missing.len()));
+    let status = server.end().await;
+    findings.hold(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
+    findings
+}

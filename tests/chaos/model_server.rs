@@ -1,0 +1,72 @@
+//! Model servers of a scenario: what they say, as bytes of the chat completions API, and the configuration that names
+//! them.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::fakeprov::{FakeProvider, Verb};
+
+/// The words of a reply; those of another key share no beginning with them.
+pub fn words(key: &str, count: usize) -> String {
+    (0..count).map(|at| word(key, at)).collect()
+}
+
+fn word(key: &str, at: usize) -> String {
+    format!("{key}-{at:06} ")
+}
+
+/// One piece of a reply.
+pub fn delta(text: &str) -> Vec<u8> {
+    event(&json!({ "id": "c", "model": "m", "choices": [{ "index": 0, "delta": { "content": text } }] }).to_string())
+}
+
+pub fn event(text: &str) -> Vec<u8> {
+    format!("data: {text}\n\n").into_bytes()
+}
+
+/// The pieces of a reply without its end.
+pub fn pieces(key: &str, count: usize) -> Vec<u8> {
+    (0..count).flat_map(|at| delta(&word(key, at))).collect()
+}
+
+/// What ends a reply in order.
+pub fn ending() -> Vec<u8> {
+    let choice = json!({ "index": 0, "delta": {}, "finish_reason": "stop" });
+    let usage = json!({ "prompt_tokens": 7, "completion_tokens": 5 });
+    [event(&json!({ "choices": [choice], "usage": usage }).to_string()), event("[DONE]")].concat()
+}
+
+/// The beginning of an answer that streams.
+pub fn opening() -> Vec<Verb> {
+    vec![Verb::Status(200), Verb::Header("content-type", "text/event-stream".into())]
+}
+
+/// A whole answer at once.
+pub fn at_once(key: &str, count: usize) -> Vec<Verb> {
+    let bytes = [pieces(key, count), ending()].concat();
+    [opening(), vec![Verb::Bytes(bytes), Verb::Fin]].concat()
+}
+
+/// A whole answer, one piece of the reply after each pause.
+pub fn paced(key: &str, count: usize, pause: Duration) -> Vec<Verb> {
+    let drip = Verb::Drip(pieces(key, count), delta(&word(key, 0)).len(), pause);
+    [opening(), vec![drip, Verb::Bytes(ending()), Verb::Fin]].concat()
+}
+
+/// What a configuration file says of a provider.
+pub fn provider(id: &str, base_url: &str, more: &str) -> String {
+    format!("[[providers]]\nid = '{id}'\nbase_url = '{base_url}'\nmodels = ['m']\n{more}")
+}
+
+/// Model servers that all pace a reply of their own; the id of number n is `p{n}`, its key `K{n}`.
+pub async fn paced_servers(servers: usize, count: usize, pause: Duration) -> (Vec<FakeProvider>, String) {
+    let mut started = Vec::new();
+    let mut configuration = String::new();
+    for at in 0..servers {
+        let server = FakeProvider::start(vec![paced(&format!("K{at:02}"), count, pause)]).await;
+        configuration += &provider(&format!("p{at}"), &server.base_url(), "");
+        started.push(server);
+    }
+    (started, configuration)
+}

@@ -1,0 +1,150 @@
+//! What the scenarios found: one row for each and each database, and the table at the end.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use tokio::task::JoinError;
+
+use crate::ground::Database;
+
+/// What a scenario did and what did not hold.
+#[derive(Debug, Default)]
+pub struct Findings {
+    done: BTreeMap<&'static str, usize>,
+    notes: Vec<String>,
+    failures: Vec<String>,
+}
+
+impl Findings {
+    /// Counts something that was done.
+    pub fn count(&mut self, what: &'static str, times: usize) {
+        *self.done.entry(what).or_default() += times;
+    }
+
+    /// Something that was measured, for the table.
+    pub fn note(&mut self, text: String) {
+        self.notes.push(text);
+    }
+
+    /// Something did not hold.
+    pub fn fail(&mut self, text: String) {
+        eprintln!("FAILED: {text}");
+        self.failures.push(text);
+    }
+
+    /// How often something was done.
+    pub fn done(&self, what: &str) -> usize {
+        self.done.get(what).copied().unwrap_or_default()
+    }
+
+    pub fn has_failed(&self) -> bool {
+        !self.failures.is_empty()
+    }
+
+    /// It must be so.
+    pub fn hold(&mut self, is_so: bool, text: impl FnOnce() -> String) {
+        if !is_so {
+            self.fail(text());
+        }
+    }
+}
+
+pub enum Outcome {
+    Ran(Findings),
+    Panicked(String),
+    Skipped,
+}
+
+/// What a task said when it panicked.
+pub fn words_of(panicked: JoinError) -> String {
+    let Ok(words) = panicked.try_into_panic() else { return "it was cancelled".into() };
+    let text = words.downcast_ref::<String>().cloned();
+    text.or_else(|| words.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_else(|| "it panicked".into())
+}
+
+/// A line of the table.
+pub struct Row {
+    scenario: &'static str,
+    database: Database,
+    criteria: &'static str,
+    done: String,
+    failures: Vec<String>,
+    is_skipped: bool,
+    time: Duration,
+    kept: Option<PathBuf>,
+}
+
+impl Row {
+    pub fn of(
+        scenario: &'static str,
+        database: Database,
+        criteria: &'static str,
+        outcome: Outcome,
+        time: Duration,
+    ) -> Self {
+        let is_skipped = matches!(outcome, Outcome::Skipped);
+        let (done, failures) = match outcome {
+            Outcome::Ran(findings) => {
+                let counts = findings.done.iter().map(|(what, times)| format!("{times} {what}"));
+                (counts.chain(findings.notes.iter().cloned()).collect::<Vec<_>>().join(", "), findings.failures)
+            }
+            Outcome::Panicked(words) => ("did not end".into(), vec![words]),
+            Outcome::Skipped => ("nothing: PostgreSQL is not installed".into(), Vec::new()),
+        };
+        Self { scenario, database, criteria, done, failures, is_skipped, time, kept: None }
+    }
+
+    pub fn has_failed(&self) -> bool {
+        !self.failures.is_empty()
+    }
+
+    pub fn kept_in(self, dir: PathBuf) -> Self {
+        Self { kept: Some(dir), ..self }
+    }
+
+    fn result(&self) -> String {
+        match self.failures.len() {
+            _ if self.is_skipped => "skipped".into(),
+            0 => "passed".into(),
+            count => format!("FAILED ({count})"),
+        }
+    }
+
+    /// What is said when the scenario has ended.
+    pub fn line(&self) -> String {
+        let (name, database, result) = (self.scenario, self.database.name(), self.result());
+        format!("{name} on {database}: {result} after {:.0} s ({})", self.time.as_secs_f64(), self.done)
+    }
+}
+
+/// Prints the table and what failed.
+pub fn print(rows: &[Row], seed: u64) -> ExitCode {
+    let heads = ["scenario", "database", "what was done", "pass criteria", "result", "time"];
+    let mut table = vec![heads.map(str::to_owned)];
+    table.extend(rows.iter().map(|row| {
+        let time = format!("{:.0} s", row.time.as_secs_f64());
+        [row.scenario.into(), row.database.name().into(), row.done.clone(), row.criteria.into(), row.result(), time]
+    }));
+    let widths: Vec<usize> =
+        (0..heads.len()).map(|at| table.iter().map(|line| line[at].chars().count()).max().unwrap_or(0)).collect();
+    println!("\nseed {seed}");
+    for (at, line) in table.iter().enumerate() {
+        let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        println!("| {} |", cells.collect::<Vec<_>>().join(" | "));
+        if at == 0 {
+            let rules = widths.iter().map(|width| "-".repeat(*width));
+            println!("|-{}-|", rules.collect::<Vec<_>>().join("-|-"));
+        }
+    }
+    let failed: Vec<&Row> = rows.iter().filter(|row| row.has_failed()).collect();
+    for row in &failed {
+        println!("\n{} on {} failed:", row.scenario, row.database.name());
+        row.failures.iter().for_each(|failure| println!("  {failure}"));
+        if let Some(dir) = &row.kept {
+            println!("  kept: {}", dir.display());
+        }
+    }
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
