@@ -51,6 +51,10 @@ struct Outcome {
 /// # Errors
 /// There is no target of a name, the build failed, or an input was found that does not hold.
 pub fn run(names: &[String], seconds: u32) -> Result<()> {
+    fuzz_named(names, seconds, None)
+}
+
+fn fuzz_named(names: &[String], seconds: u32, seed: Option<u32>) -> Result<()> {
     let targets = targets()?;
     if let Some(unknown) = names.iter().find(|name| !targets.contains(name)) {
         bail!("there is no fuzz target `{unknown}`; there are {}", targets.join(", "));
@@ -61,17 +65,18 @@ pub fn run(names: &[String], seconds: u32) -> Result<()> {
         return Ok(());
     }
     let program = step("build the fuzz targets", build)?;
-    let outcomes =
-        step(&format!("fuzz {} targets for {seconds} s each", chosen.len()), || fuzz_all(&program, &chosen, seconds))?;
+    let outcomes = step(&format!("fuzz {} targets for {seconds} s each", chosen.len()), || {
+        fuzz_all(&program, &chosen, seconds, seed)
+    })?;
     report(&outcomes)
 }
 
-/// The part of `cargo xtask test`.
+/// The part of `cargo xtask test`, with the same random numbers every time: a change is judged by what it changes.
 ///
 /// # Errors
 /// As [`run`].
 pub fn run_all() -> Result<()> {
-    run(&[], 60)
+    fuzz_named(&[], 60, Some(1))
 }
 
 /// Every target has a folder in the corpus (`tests/fuzz_corpus.rs` holds the two together).
@@ -96,14 +101,14 @@ fn build() -> Result<PathBuf> {
     Ok(workspace::target().join("debug/turnleaf-fuzz"))
 }
 
-fn fuzz_all(program: &Path, targets: &[String], seconds: u32) -> Result<Vec<Outcome>> {
+fn fuzz_all(program: &Path, targets: &[String], seconds: u32, seed: Option<u32>) -> Result<Vec<Outcome>> {
     let waiting = Mutex::new(targets.iter().collect::<VecDeque<_>>());
     let next = || waiting.lock().ok()?.pop_front();
     let outcomes = thread::scope(|scope| {
         let workers: Vec<_> = (0..AT_ONCE)
             .map(|_| {
                 scope.spawn(|| {
-                    let fuzzed = std::iter::from_fn(next).map(|target| fuzz(program, target, seconds));
+                    let fuzzed = std::iter::from_fn(next).map(|target| fuzz(program, target, seconds, seed));
                     fuzzed.collect::<Result<Vec<_>>>()
                 })
             })
@@ -117,7 +122,7 @@ fn fuzz_all(program: &Path, targets: &[String], seconds: u32) -> Result<Vec<Outc
 }
 
 /// Runs one target, on a copy of its corpus: what is found is for a person to keep.
-fn fuzz(program: &Path, target: &str, seconds: u32) -> Result<Outcome> {
+fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result<Outcome> {
     let dir = workspace::target().join("fuzz").join(target);
     let crashes = dir.join("crashes");
     fs::create_dir_all(&crashes).with_context(|| crashes.display().to_string())?;
@@ -130,6 +135,7 @@ fn fuzz(program: &Path, target: &str, seconds: u32) -> Result<Outcome> {
     let output = File::create(&log).with_context(|| log.display().to_string())?;
     let mut fuzzer = Command::new(program);
     fuzzer.env("TURNLEAF_FUZZ_TARGET", target).current_dir(&dir);
+    fuzzer.args(seed.map(|seed| format!("-seed={seed}")));
     // libFuzzer writes what it finds into the first folder.
     fuzzer.arg(&finds).arg(corpus().join(target));
     fuzzer.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={SECONDS_PER_INPUT}"));
