@@ -69,7 +69,9 @@ async fn crowd(server: &Server, chat: &str, reply: &str, findings: &mut Findings
         open.push(connect(address, "").await);
     }
     for _ in 0..DEAF {
-        open.push(connect(address, &format!("GET /api/turns/{reply}/events HTTP/1.1\r\nHost: {address}\r\n\r\n")).await);
+        open.push(
+            connect(address, &format!("GET /api/turns/{reply}/events HTTP/1.1\r\nHost: {address}\r\n\r\n")).await,
+        );
     }
     let upgrade = format!(
         "GET /api/chats/{chat}/ws HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nConnection: upgrade\r\n\

@@ -52,10 +52,9 @@ async fn furnish(client: &ChatClient) -> String {
     say(client, "a chat that is damaged").await;
     let beside = say(client, WORDS).await;
     let document = json!({ "title": "Plan", "kind": "text/markdown", "content": "# Plan" });
-    for (method, path, body) in [
-        ("POST", "/api/documents".to_owned(), Some(document)),
-        ("DELETE", format!("/api/chats/{trashed}"), None),
-    ] {
+    for (method, path, body) in
+        [("POST", "/api/documents".to_owned(), Some(document)), ("DELETE", format!("/api/chats/{trashed}"), None)]
+    {
         let (status, answer) = client.call(method, &path, body.as_ref()).await.unwrap();
         assert!(status < 300, "{method} {path}: {status} {answer}");
     }

@@ -96,9 +96,10 @@ pub async fn run(mut ground: Ground) -> Findings {
         let messages: Vec<Message> =
             chats.iter().map(|(_, last)| Message::new(&format!("message {kill}"), last.clone())).collect();
         // In tasks of their own: the kill does not wait for answers.
-        let sends = chats.iter().zip(&messages).map(|((chat, _), message)| {
-            tokio::spawn(send(server.client.clone(), chat.clone(), message.clone()))
-        });
+        let sends = chats
+            .iter()
+            .zip(&messages)
+            .map(|((chat, _), message)| tokio::spawn(send(server.client.clone(), chat.clone(), message.clone())));
         let mut sends: Vec<_> = sends.collect();
         let mut begun = Vec::new();
         if ground.randomness.below(3) > 0 {

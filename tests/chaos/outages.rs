@@ -85,7 +85,11 @@ async fn recovers(client: &ChatClient, fault: &str, healed: Instant, findings: &
         let took = healed.elapsed();
         if is_well || took > ENDING {
             findings.hold(is_well && took <= RECOVERY, || {
-                format!("{fault}: it was {} after {:.1} s", if is_well { "well" } else { "not well" }, took.as_secs_f64())
+                format!(
+                    "{fault}: it was {} after {:.1} s",
+                    if is_well { "well" } else { "not well" },
+                    took.as_secs_f64()
+                )
             });
             return took;
         }

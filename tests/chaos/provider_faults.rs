@@ -143,10 +143,11 @@ fn of_content() -> Vec<Fault> {
     let mut faults = vec![
         Fault::after("no JSON", 10, vec![Verb::Bytes(event("{\"a\":")), Verb::Fin], &["provider_protocol"]),
         Fault::new("a page", page.to_vec(), &["provider_protocol"]),
-        Fault::new("an empty body", [opening(), vec![Verb::Bytes(Vec::new()), Verb::Fin]].concat(), &[
-            "provider_truncated",
-            "provider_protocol",
-        ]),
+        Fault::new(
+            "an empty body",
+            [opening(), vec![Verb::Bytes(Vec::new()), Verb::Fin]].concat(),
+            &["provider_truncated", "provider_protocol"],
+        ),
         Fault::after("a giant event", 3, vec![Verb::Bytes(delta(&"z".repeat(GIANT))), Verb::Stall], &["limit_event"]),
         Fault { status: "complete", full: signs.repeat(3), at_least: signs.len() * 3, ..whole },
     ];

@@ -15,9 +15,9 @@ impl Randomness {
     /// Each scenario has its own, so that one can be repeated alone.
     pub fn of(seed: u64, name: &str) -> Self {
         // FNV-1a, which is the same on every machine.
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let hash = name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         Self(seed ^ hash)
     }
 
