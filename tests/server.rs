@@ -77,6 +77,7 @@ mod once;
 #[path = "server/openapi.rs"]
 mod openapi;
 #[path = "support/own_cluster.rs"]
+#[expect(dead_code, reason = "a cluster is kept by `cargo xtask chaos`")]
 mod own_cluster;
 #[path = "server/parameters.rs"]
 mod parameters;

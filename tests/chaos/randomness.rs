@@ -37,8 +37,4 @@ impl Randomness {
     pub fn between(&mut self, from: Duration, to: Duration) -> Duration {
         from + (to - from).mul_f64(self.below(1 << 20) as f64 / f64::from(1 << 20))
     }
-
-    pub fn choose<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len())]
-    }
 }

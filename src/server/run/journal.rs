@@ -28,7 +28,7 @@ use crate::server::tools::toolbox::NewBlob;
 /// Batches that may wait for the writer. A full channel slows the runs, not the memory.
 const WAITING_BATCHES: usize = 1024;
 /// How long a busy database is tried again before the turns involved fail: longer than a restart or a failover takes.
-const TRY_FOR: std::time::Duration = std::time::Duration::from_secs(90);
+pub(super) const TRY_FOR: std::time::Duration = std::time::Duration::from_secs(90);
 
 /// What one step of one run stores, in one transaction.
 #[derive(Default)]

@@ -2,8 +2,10 @@
 //! so far. Read once a turn; the steps are added as they end.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use serde_json::json;
+use tokio::time::{Instant, sleep};
 
 use super::attached::of_path;
 use super::handed_over::hand_in;
@@ -18,8 +20,12 @@ use crate::domain::tool::{Called, OfferedTool};
 use crate::domain::{Author, Block, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
 use crate::server::outbound::provider::{Attached, ChatRequest, HistoryTurn};
 use crate::server::outbound::response::Response;
+use crate::server::run::journal::TRY_FOR;
 use crate::server::run::paths::Step;
 use crate::server::store::{StoreError, branches};
+
+/// The pause before a busy database is asked again.
+const TRY_AGAIN: Duration = Duration::from_millis(200);
 
 /// The path before this turn, as it is sent.
 #[derive(Clone, Default)]
@@ -66,15 +72,30 @@ impl Run<'_> {
 
     async fn know_context(&mut self) -> Result<(), Halt> {
         if self.context.is_none() {
-            let (context, earlier) = tokio::join!(self.read_context(), self.earlier_request(self.step));
+            let (context, earlier) = tokio::join!(self.read_available_context(), self.earlier_request(self.step));
             self.earlier = Some((self.step, earlier));
-            let context = context.map_err(|error| {
-                tracing::error!(turn = %self.job.turn.id, %error, "the context could not be read");
-                Failure::new(FailureKind::Internal, "")
-            })?;
-            self.context = Some(context);
+            self.context = Some(context?);
         }
         Ok(())
+    }
+
+    /// The context once the database answers: the beginning of a reply waits for it as long as its growth would.
+    async fn read_available_context(&self) -> Result<Context, Halt> {
+        let began = Instant::now();
+        loop {
+            let error = match self.read_context().await {
+                Ok(context) => return Ok(context),
+                Err(error) => error,
+            };
+            if !error.is_busy() || began.elapsed() > TRY_FOR {
+                tracing::error!(turn = %self.job.turn.id, %error, "the context could not be read");
+                return Err(Failure::new(FailureKind::Internal, "").into());
+            }
+            tokio::select! {
+                why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
+                () = sleep(TRY_AGAIN) => {}
+            }
+        }
     }
 
     /// The request out of what was read, in the form that a refusal left of it.
