@@ -27,6 +27,7 @@ use crate::domain::{BlockId, Event, TurnId, limits, withhold};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::markup::markup_of;
+use crate::server::platform::tasks;
 use crate::server::service::{Cursor, Followed, Line, ServiceError, StoreError};
 use crate::ui::locale::{Locale, locale, speak};
 
@@ -205,7 +206,7 @@ async fn markup(app: &App, viewer: Viewer, turn: TurnId, block: BlockId, locale:
         let drawn = turn.blocks.iter().find(|candidate| candidate.id == block)?;
         markup_of(turn.id, drawn, &sources::of_blocks(&turn.blocks))
     };
-    let parts = tokio::task::spawn_blocking(move || speak(locale, drawing)).await.ok()??;
+    let parts = tasks::spawn_blocking(move || speak(locale, drawing)).await.ok()??;
     Some(Signal::Markup { block_id: block, parts })
 }
 

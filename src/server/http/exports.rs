@@ -11,7 +11,6 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 use super::assets::Site;
 use super::blobs::disposition;
@@ -24,6 +23,7 @@ use crate::domain::{ChatId, TurnId, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::transfer::ExportPage;
+use crate::server::platform::tasks::{self, Task};
 use crate::server::service::exports::Which;
 use crate::server::service::{Service, ServiceError};
 
@@ -94,7 +94,7 @@ pub async fn chat(
         As::Git => {
             let (send, receive) = mpsc::channel::<Bytes>(AHEAD);
             let service = app.service().clone();
-            let writing = tokio::spawn(async move { service.export_git(viewer.0, id, send).await });
+            let writing = tasks::spawn(async move { service.export_git(viewer.0, id, send).await });
             streamed(writing, receive, "application/zip", &format!("{repository}.zip")).await
         }
     }
@@ -104,14 +104,14 @@ pub async fn chat(
 async fn archive(app: &App, viewer: UserId, which: Which, name: String) -> Result<Response, Problem> {
     let (send, receive) = mpsc::channel::<Bytes>(AHEAD);
     let service = app.service().clone();
-    let writing = tokio::spawn(async move { service.export_archive(viewer, which, &send).await });
+    let writing = tasks::spawn(async move { service.export_archive(viewer, which, &send).await });
     streamed(writing, receive, "application/json", &name).await
 }
 
 /// What is written, piece by piece. What fails after the first byte breaks the answer off, so that nobody takes half of
 /// it for the whole.
 async fn streamed(
-    mut writing: JoinHandle<Result<(), ServiceError>>,
+    mut writing: Task<Result<(), ServiceError>>,
     mut receive: mpsc::Receiver<Bytes>,
     kind: &'static str,
     name: &str,

@@ -26,6 +26,7 @@ use crate::domain::limits;
 use crate::server::http::admission::AddressCounts;
 use crate::server::http::problem::Problem;
 use crate::server::platform::config::security::AddressRange;
+use crate::server::platform::tasks::TaskEnd;
 
 /// Pause after a failed accept: long enough for connections to end, short enough that nobody notices.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -120,7 +121,7 @@ pub async fn serve_within(
         });
     }
     while let Some(ended) = loops.join_next().await {
-        ended.map_err(io::Error::other)?;
+        ended.map_err(|error| io::Error::other(TaskEnd::from(error)))?;
     }
     connections.close();
     if tokio::time::timeout(bounds.drain + LAST_WORDS, connections.wait()).await.is_err() {
@@ -145,8 +146,7 @@ async fn finish(
     match tasks.spawn(work).await {
         Ok(Some(response)) => response,
         Ok(None) => Problem::internal("cut off at the end of the drain time").into_response(),
-        // What a task says of its panic has the panic's words in it.
-        Err(_) => Problem::internal("the task of a request ended early").into_response(),
+        Err(error) => Problem::internal(TaskEnd::from(error)).into_response(),
     }
 }
 

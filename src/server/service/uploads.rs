@@ -15,6 +15,7 @@ use super::{Service, ServiceError};
 use crate::domain::{UserId, file_name, limits};
 use crate::server::convert::{Form, Picture, Refused};
 use crate::server::platform::ids;
+use crate::server::platform::tasks;
 use crate::server::store::Tx;
 use crate::server::store::blobs::{self, FormKind, ImageForm};
 use crate::server::store::uploads::{self, NewUpload};
@@ -212,12 +213,11 @@ pub(super) fn refused(why: Refused) -> ServiceError {
 
 /// Off the request's task: 32 MiB take a while.
 async fn hash(bytes: Bytes) -> Result<String, ServiceError> {
-    let hashed = tokio::task::spawn_blocking(move || {
+    let hashed = tasks::spawn_blocking(move || {
         Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
     });
     hashed.await.map_err(|error| {
-        // What it says of a panic has the panic\'s words in it.
-        tracing::error!(is_panic = error.is_panic(), "a file could not be hashed");
+        tracing::error!(%error, "a file could not be hashed");
         ServiceError::unfit(Unfit::Content, "unreadable_file", "file", "the file could not be read")
     })
 }
