@@ -249,6 +249,49 @@ async fn client_behind_a_proxy_has_so_many_requests_at_once() {
 }
 
 #[tokio::test]
+async fn downloads_that_nobody_reads_keep_their_places_and_streams_do_not() {
+    let api = behind_proxy(Vec::new()).await;
+    // More than the sockets of both sides take.
+    let text = "long ".repeat(limits::DOCUMENT_BYTES / 5);
+    let (status, made) = api.call("POST", "/api/documents", Some(json!({ "title": "Long", "text": text }))).await;
+    assert_eq!(status, StatusCode::CREATED, "{made}");
+    let address = served(&api).await;
+    let document = made["id"].as_str().or(made["document"]["id"].as_str()).unwrap().to_owned();
+    let path = format!("GET /api/documents/{document}\r\n{PROXY}X-Forwarded-For: é, 203.0.113.7\r\n");
+    let mut unread = Vec::new();
+    for _ in 0..limits::REQUESTS_PER_CLIENT {
+        let mut stream = ask(address, &path).await;
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).await.unwrap();
+        assert_eq!(&head, b"HTTP/1.1 200");
+        unread.push(stream);
+    }
+    let mut refused = ask(address, &path).await;
+    assert!(until(&mut refused, "too_many").await.starts_with("HTTP/1.1 429"));
+    // A form that is refused so comes back with its words.
+    let form = "chat_id=x&text=typed-words";
+    let head = format!(
+        "POST /forms/send\r\n{PROXY}X-Forwarded-For: 203.0.113.7\r\nAccept: text/html\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n",
+        form.len()
+    );
+    let mut refused = ask(address, &head).await;
+    refused.write_all(form.as_bytes()).await.unwrap();
+    let page = until(&mut refused, "</html>").await;
+    assert!(page.starts_with("HTTP/1.1 429") && page.contains("typed-words"), "{page}");
+    // Given up, they make room.
+    drop(unread);
+    loop {
+        let mut stream = ask(address, &path).await;
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).await.unwrap();
+        if &head == b"HTTP/1.1 200" {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
 async fn journal_that_waits_for_a_locked_database_shows_its_delay() {
     let house = House::new(turnleaf::server::outbound::scripted::Scripted::new(
         "scripted",

@@ -7,6 +7,7 @@ mod sse;
 use std::pin::pin;
 
 use async_stream::stream;
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -16,7 +17,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, interval_at};
 
 use super::accept;
-use super::admission::Client;
+use super::admission::{self, Client};
 use super::open_streams::{OpenStream, Subscriber};
 use super::path_id::PathId;
 use super::problem::Problem;
@@ -126,7 +127,7 @@ fn respond<E: Encoder + 'static>(
         // Proxies that buffer would hold a reply back until its end.
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
-    (headers, Body::from_stream(bytes)).into_response()
+    (Extension(admission::Followed), headers, Body::from_stream(bytes)).into_response()
 }
 
 /// What is sent: the followed turn, heartbeats while it is silent, and the rendering of blocks that are finished.

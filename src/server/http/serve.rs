@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::domain::limits;
-use crate::server::http::admission::AddressCounts;
+use crate::server::http::admission::{Counts, network_of};
 use crate::server::http::problem::Problem;
 use crate::server::platform::config::security::AddressRange;
 use crate::server::platform::tasks::TaskEnd;
@@ -86,7 +86,7 @@ pub async fn serve_within(
     shutdown: CancellationToken,
     bounds: ConnectionLimits,
 ) -> io::Result<()> {
-    let (bounds, counts) = (Arc::new(bounds), AddressCounts::default());
+    let (bounds, counts) = (Arc::new(bounds), Counts::default());
     let connections = TaskTracker::new();
     let cut = CancellationToken::new();
     let mut loops = JoinSet::new();
@@ -99,7 +99,7 @@ pub async fn serve_within(
                 match accepted {
                     Ok((stream, peer)) => {
                         let bound = bounds.bound_of(peer.ip());
-                        let place = bound.map(|bound| counts.enter(peer.ip(), bound));
+                        let place = bound.map(|bound| counts.enter(network_of(peer.ip()), bound));
                         if matches!(place, Some(None)) {
                             refuse(&stream);
                             continue;
