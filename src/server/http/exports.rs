@@ -12,6 +12,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
+use super::admission::{Counted, held_by_body};
 use super::assets::Site;
 use super::blobs::disposition;
 use super::path_id::PathId;
@@ -19,7 +20,7 @@ use super::plain_page::Asked;
 use super::problem::Problem;
 use super::query::Query;
 use crate::domain::export::{Part, Parts};
-use crate::domain::{ChatId, TurnId, UserId};
+use crate::domain::{ChatId, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::transfer::ExportPage;
@@ -65,8 +66,16 @@ pub struct ExportQuery {
 
 /// `GET /api/export`.
 pub async fn everything(State(app): State<App>, viewer: Viewer) -> Result<Response, Problem> {
+    let place = export_place(&app, viewer.0)?;
     let day = app.now().format("%Y-%m-%d");
-    archive(&app, viewer.0, Which::Everything, format!("turnleaf-{day}.json")).await
+    let answer = archive(&app, viewer.0, Which::Everything, format!("turnleaf-{day}.json")).await?;
+    Ok(held_by_body(answer, place))
+}
+
+/// A place among the exports that a person is sent; it is taken until the last byte.
+fn export_place(app: &App, owner: UserId) -> Result<Counted<UserId>, Problem> {
+    let place = app.exports().enter(owner, limits::EXPORTS_PER_OWNER);
+    place.ok_or_else(|| Problem::too_many("Too many exports run at once.", 5))
 }
 
 /// `GET /api/chats/{id}/export`.
@@ -78,14 +87,15 @@ pub async fn chat(
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
+    let place = export_place(&app, viewer.0)?;
     let repository = Service::repository_name(&chat);
     let title = if chat.title.is_empty() { id.to_string() } else { chat.title };
     let parts = Parts { reasoning: query.reasoning, tools: query.tools };
-    match query.format {
+    let answer = match query.format {
         As::Json => archive(&app, viewer.0, Which::Chat(id), format!("{title}.json")).await,
         As::Markdown => {
             let text = app.service().export_markdown(viewer.0, id, query.leaf, parts).await?;
-            Ok(saved(Body::from(text), "text/markdown; charset=utf-8", &format!("{title}.md"))?)
+            saved(Body::from(text), "text/markdown; charset=utf-8", &format!("{title}.md"))
         }
         As::Html => {
             let page = standalone(app.service(), site.style(), viewer.0, id, query.leaf, parts).await?;
@@ -97,7 +107,8 @@ pub async fn chat(
             let writing = tasks::spawn(async move { service.export_git(viewer.0, id, send).await });
             streamed(writing, receive, "application/zip", &format!("{repository}.zip")).await
         }
-    }
+    };
+    Ok(held_by_body(answer?, place))
 }
 
 /// An archive while it is written.

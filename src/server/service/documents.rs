@@ -136,6 +136,7 @@ impl Service {
     pub(super) async fn purge_documents(&self, of: Doomed) -> Result<u64, ServiceError> {
         let gone = delete_documents(self.db(), of).await?;
         purge_doomed(self.db(), self.clock().now()).await?;
+        self.note_purge();
         Ok(gone)
     }
 }

@@ -139,7 +139,9 @@ impl Service {
     /// In a task of its own: who asked may go away, and housekeeping would only come by later.
     async fn purge_now(&self) -> Result<(), ServiceError> {
         let (db, now) = (self.db().clone(), self.clock().now());
-        match tasks::spawn(async move { purge_doomed(&db, now).await }).await {
+        let purged = tasks::spawn(async move { purge_doomed(&db, now).await }).await;
+        self.note_purge();
+        match purged {
             Ok(purged) => Ok(purged?),
             // It is hidden and will be purged by housekeeping.
             Err(error) => {

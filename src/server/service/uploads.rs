@@ -7,7 +7,6 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use tempfile::SpooledTempFile;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::error::Unfit;
@@ -53,11 +52,6 @@ impl Prepared {
 }
 
 impl Service {
-    /// Where an upload lies while it arrives: in memory as long as it is short, else in a file without a name.
-    pub fn upload_spool(&self) -> SpooledTempFile {
-        self.import_jobs_kept().scratch().short()
-    }
-
     /// A place among those uploads that are worked on at the same time. It is for one that is all here.
     pub async fn upload_place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(self.uploading()).acquire_owned().await.ok()
