@@ -34,8 +34,8 @@ const INNER_HTML: &[&str] = &[
 const EMPTY_WORDS: &[&str] =
     &["util", "utils", "helper", "helpers", "common", "misc", "manager", "data", "info", "handler", "handlers"];
 
-/// Names that the public contract gave: `--data-dir`.
-const CONTRACT_NAMES: &[&str] = &["data_dir", "DataDir"];
+/// Names that the public contract gave, `--data-dir`, and that of a body's pieces in the trait of HTTP bodies.
+const CONTRACT_NAMES: &[&str] = &["data_dir", "DataDir", "Data"];
 
 fn fail_on(what: &str, found: &[String]) {
     assert!(found.is_empty(), "{what}:\n  {}\n", found.join("\n  "));
@@ -176,6 +176,43 @@ fn nothing_is_switched_off_or_left_for_later() {
         }
     }
     fail_on("switched-off tests, silenced lints (`#[expect(…, reason)]` is the way), unfinished code", &found);
+}
+
+/// A task that is awaited gives tokio's error where it panicked, and that prints what the panic said. Only tasks whose
+/// results nobody takes are tokio's own.
+#[test]
+fn awaited_tasks_keep_the_words_of_their_panics() {
+    const OWNER: &str = "src/server/platform/tasks.rs";
+    let mut found = Vec::new();
+    for file in load("src/server").into_iter().filter(|file| !file.is_test() && file.path != OWNER) {
+        for word in ["JoinError", "JoinHandle"] {
+            if file.has_word(word) {
+                found.push(format!("{}: `{word}`; `platform::tasks` has a task of its own", file.path));
+            }
+        }
+        for line in file.code.lines().map(str::trim) {
+            let is_kept = line.contains("tokio::spawn(") && !line.starts_with("tokio::spawn(");
+            let blocks = line.contains("spawn_blocking") && !line.contains("tasks::spawn_blocking(");
+            let joins = line.contains("join_next") && !file.code.contains("TaskEnd::from(");
+            let imports = line.starts_with("use tokio::") && line.contains("spawn");
+            if is_kept || blocks || joins || imports {
+                found.push(format!("{}: `{line}`", file.path));
+            }
+        }
+        for (at, call) in file.code.match_indices("tokio::spawn(") {
+            let mut depth = 0;
+            let ends = |c: char| {
+                depth += i32::from(c == '(') - i32::from(c == ')');
+                depth == 0 && c == ')'
+            };
+            let open = at + call.len() - 1;
+            let rest = file.code[open..].split_once(ends).map_or("", |(_, rest)| rest.trim_start());
+            if rest.starts_with('.') {
+                found.push(format!("{}: a `tokio::spawn` is awaited", file.path));
+            }
+        }
+    }
+    fail_on("tasks whose errors have the words of a panic (use `platform::tasks`)", &found);
 }
 
 #[test]

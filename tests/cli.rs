@@ -166,6 +166,9 @@ fn public_url_without_sign_in_is_refused_with_78() {
         let message = text(&output.stderr);
         assert!(message.contains("https://chat.example") && message.contains("TURNLEAF_AUTH=proxy"), "{message}");
     }
+    let named = turnleaf(dir.path()).args(["serve"]).env("TURNLEAF_ALLOWED_HOSTS", "chat.example").output().unwrap();
+    assert_eq!(named.status.code(), Some(78));
+    assert!(text(&named.stderr).contains("TURNLEAF_ALLOWED_HOSTS"), "{}", text(&named.stderr));
     let doctor = run_with(&["doctor"]);
     assert_eq!(doctor.status.code(), Some(1));
     assert!(text(&doctor.stdout).contains("WRONG address: refusing to serve https://chat.example"));

@@ -544,6 +544,12 @@ fn settings_that_make_no_sense_are_refused_by_name() {
         ("TURNLEAF_ALLOWED_HOSTS", "a, user@b"),
         ("TURNLEAF_ALLOWED_HOSTS", "*"),
         ("TURNLEAF_TRUSTED_PROXIES", "10.0.0.0/33"),
+        ("TURNLEAF_TRUSTED_PROXIES", "0.0.0.0/0"),
+        ("TURNLEAF_TRUSTED_PROXIES", "::/0"),
+        ("TURNLEAF_TRUSTED_PROXIES", "::ffff:0.0.0.0/96"),
+        ("TURNLEAF_TRUSTED_PROXIES", "10.0.0.0/7"),
+        ("TURNLEAF_TRUSTED_PROXIES", "203.0.0.0/8"),
+        ("TURNLEAF_TRUSTED_PROXIES", "2000::/3"),
         ("TURNLEAF_TRUSTED_PROXIES", "proxy"),
         ("TURNLEAF_PROXY_SECRET", "short"),
         ("TURNLEAF_PROXY_SECRET", "sixteen or more, with spaces"),
@@ -638,6 +644,19 @@ fn without_sign_in_only_a_public_url_of_this_machine_may_be_served() {
         // With the proxy named and known, the name may be public and so may the address listened on.
         check(&[&proxy[..], &[("TURNLEAF_PUBLIC_URL", url), ("HOST", "0.0.0.0")]].concat()).unwrap();
     }
+    for host in ["localhost:8080", "chat.localhost", "127.0.0.2", "[::1]:3000"] {
+        check(&[("TURNLEAF_ALLOWED_HOSTS", host)]).unwrap();
+    }
+    for (name, value) in [
+        ("TURNLEAF_ALLOWED_HOSTS", "localhost, chat.example"),
+        ("TURNLEAF_ALLOWED_HOSTS", "192.168.1.5:3000"),
+        ("TURNLEAF_ALLOWED_HOSTS", "localhost.example"),
+        ("TURNLEAF_TRUSTED_PROXIES", "127.0.0.1"),
+    ] {
+        let refusal = check(&[(name, value)]).unwrap_err();
+        assert!(refusal.contains(name) && refusal.contains("TURNLEAF_AUTH=proxy"), "{name}={value}: {refusal}");
+        check(&[&proxy[..], &[(name, value)]].concat()).unwrap();
+    }
     for (left_out, named) in [(1, "TURNLEAF_TRUSTED_PROXIES"), (2, "TURNLEAF_PROXY_SECRET")] {
         let mut incomplete = proxy.to_vec();
         incomplete.remove(left_out);
@@ -677,8 +696,8 @@ fn address_ranges_contain_what_shares_their_first_bits() {
         ("10.0.0.0/8", "::ffff:10.0.0.1", "::a00:1"),
         ("::ffff:10.0.0.0/104", "10.1.1.1", "11.1.1.1"),
         ("192.0.2.7", "192.0.2.7", "192.0.2.6"),
-        ("0.0.0.0/0", "203.0.113.7", "2001:db8::1"),
-        ("::/0", "2001:db8::1", "203.0.113.7"),
+        ("104.16.0.0/13", "104.23.255.1", "104.24.0.1"),
+        ("fd00::/8", "fd12::1", "fe80::1"),
         ("2001:db8::/32", "2001:db8:ffff::1", "2001:db9::1"),
         ("::1", "::1", "127.0.0.1"),
     ] {

@@ -42,6 +42,9 @@ pub const WRITE_TIME: Duration = Duration::from_secs(30);
 pub const CONNECTIONS_PER_ADDRESS: usize = 100;
 pub const REQUESTS_PER_CLIENT: usize = 100;
 pub const STREAMS_PER_CLIENT: usize = 12;
+/// Uploads of one client that arrive at once, and exports of one person that are sent at once.
+pub const SPOOLS_PER_CLIENT: usize = 16;
+pub const EXPORTS_PER_OWNER: usize = 4;
 pub const LOCAL_CONNECTIONS: usize = 4 * RUNNING_TURNS;
 pub const LOCAL_STREAMS: usize = 2 * RUNNING_TURNS;
 /// One header's value; the cookies', of which ours take a few hundred bytes; the whole head.
@@ -263,6 +266,8 @@ pub const MIN_FREE_DISK: u64 = 256 << 20;
 /// How long the measured free space of a disk is taken for the present one, and the bytes that a person keeps.
 pub const FREE_DISK_MEASURED_FOR: Duration = Duration::from_secs(1);
 pub const STORAGE_MEASURED_FOR: Duration = Duration::from_secs(10);
+/// How long a quota that was found full is taken for full.
+pub const STORAGE_REFUSED_FOR: Duration = Duration::from_secs(1);
 /// A file that arrives is held against the free space and the quota after each so many bytes.
 pub const STORAGE_CHECKED_EVERY: usize = 8 << 20;
 pub const UPLOADS_AT_ONCE: usize = 4;

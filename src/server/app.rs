@@ -1,5 +1,6 @@
 //! The composition root: the handles that requests use, built once by the command line. Only `cli` and `http` name it.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -8,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::domain::UserId;
+use crate::server::http::admission::Counts;
 use crate::server::http::headers::Transport;
 use crate::server::http::open_streams::OpenStreams;
 use crate::server::pages::Pages;
@@ -21,6 +23,8 @@ struct Handles {
     draining: CancellationToken,
     sockets: TaskTracker,
     streams: OpenStreams,
+    spools: Counts<IpAddr>,
+    exports: Counts<UserId>,
 }
 
 /// Everything a request may use.
@@ -37,7 +41,8 @@ impl App {
         closing: CancellationToken,
     ) -> Self {
         let (sockets, streams) = (TaskTracker::new(), OpenStreams::default());
-        Self(Arc::new(Handles { service, leptos, transport, closing, draining, sockets, streams }))
+        let (spools, exports) = (Counts::default(), Counts::default());
+        Self(Arc::new(Handles { service, leptos, transport, closing, draining, sockets, streams, spools, exports }))
     }
 
     pub fn service(&self) -> &Service {
@@ -69,6 +74,16 @@ impl App {
     /// The replies that clients follow.
     pub fn streams(&self) -> &OpenStreams {
         &self.0.streams
+    }
+
+    /// The uploads of each client that are on their way.
+    pub fn spools(&self) -> &Counts<IpAddr> {
+        &self.0.spools
+    }
+
+    /// The exports that each person is sent.
+    pub fn exports(&self) -> &Counts<UserId> {
+        &self.0.exports
     }
 
     pub fn is_draining(&self) -> bool {

@@ -11,4 +11,5 @@ pub mod price;
 pub mod sealing;
 pub mod shutdown;
 pub mod storage_dir;
+pub mod tasks;
 pub mod telemetry;

@@ -29,6 +29,7 @@ pub mod providers;
 pub mod reading;
 pub mod references;
 pub mod search;
+pub mod spools;
 pub mod standing;
 pub mod storage;
 pub mod tool_choice;
@@ -62,6 +63,7 @@ use crate::server::platform::clock::Clock;
 use crate::server::run::Supervisor;
 use crate::server::service::imports::ImportJobs;
 use crate::server::service::providers::Sealer;
+use crate::server::service::spools::SpooledBytes;
 use crate::server::service::storage::StorageLimits;
 use crate::server::service::toolbox::Tools;
 use crate::server::store::Db;
@@ -81,6 +83,7 @@ pub struct Service {
     uploading: Arc<Semaphore>,
     imports: ImportJobs,
     storage: StorageLimits,
+    spooled: SpooledBytes,
 }
 
 impl Service {
@@ -97,6 +100,7 @@ impl Service {
             uploading,
             imports: ImportJobs::default(),
             storage: StorageLimits::default(),
+            spooled: SpooledBytes::default(),
         }
     }
 
@@ -160,6 +164,10 @@ impl Service {
     /// The bounds on what is stored.
     pub fn storage(&self) -> &StorageLimits {
         &self.storage
+    }
+
+    fn spooled(&self) -> &SpooledBytes {
+        &self.spooled
     }
 
     fn import_jobs_kept(&self) -> &ImportJobs {

@@ -140,22 +140,42 @@ fn hangup_takes_over_providers_and_a_broken_file_changes_nothing() {
 
 #[test]
 fn hangup_takes_over_the_log_hosts_and_names_what_needs_a_restart() {
-    let mut of = Reloaded::start("find_local_servers = false\nlog = 'error'\n");
+    let proxy = [("TURNLEAF_AUTH", "proxy"), ("TURNLEAF_TRUSTED_PROXIES", "127.0.0.1")];
+    let secret = "proxy_secret = '0123456789abcdef'\n";
+    let mut of = Reloaded::with(&format!("find_local_servers = false\nlog = 'error'\n{secret}"), &proxy);
+    // A health check needs no secret.
     let ask = |of: &Reloaded| of.request("GET", "/healthz", ("text/plain", ""), "desk.example").0;
     assert_eq!(ask(&of), 421);
     let changed = "find_local_servers = false\nlog = 'warn,turnleaf=info'\nallowed_hosts = ['desk.example']\n\
-                   public_url = 'http://chat.example'\nlog_format = 'json'\n";
+                   public_url = 'http://chat.example'\nlog_format = 'json'\nproxy_secret = 'another-secret-16'\n";
     let said = of.reload(changed, RELOADED);
     assert_eq!(ask(&of), 200);
     let restart = said.lines().find(|line| line.contains("need a restart")).unwrap();
     assert!(restart.contains("public_url") && restart.contains("log_format"), "{restart}");
+    assert!(restart.contains("proxy_secret") && !restart.contains("another-secret"), "{restart}");
     for other in ["listen", "data_dir", "database_url", "secret_key", "auth", "trusted_proxies"] {
         assert!(!restart.contains(other), "{other} is as it was: {restart}");
     }
     assert_eq!(of.request("GET", "/healthz", ("text/plain", ""), "chat.example").0, 421, "it needs a restart");
-    let said = of.reload("log = 'a=b=c'\nfind_local_servers = false\n", RELOADED);
+    let said = of.reload(&format!("log = 'a=b=c'\nfind_local_servers = false\n{secret}"), RELOADED);
     assert!(said.contains("is not a log filter"), "{said}");
     assert_eq!(ask(&of), 421, "the name is taken back");
+}
+
+#[test]
+fn hangup_opens_nothing_to_strangers_where_nobody_signs_in() {
+    let mut of = Reloaded::start("find_local_servers = false\n");
+    let ask = |of: &Reloaded| of.request("GET", "/healthz", ("text/plain", ""), "desk.example").0;
+    let open = "find_local_servers = false\nallowed_hosts = ['desk.example']\n";
+    let said = of.reload(
+        &format!("{open}{}", provider("one", "model-one").replace("find_local_servers = false\n", "")),
+        REFUSED,
+    );
+    assert!(said.contains("desk.example"), "{said}");
+    assert_eq!(ask(&of), 421);
+    assert!(!of.has_model("model-one"), "the configuration in force stays");
+    of.reload("find_local_servers = false\nallowed_hosts = ['desk.localhost']\ndrain_seconds = 31\n", "drain_seconds");
+    assert_eq!(of.request("GET", "/healthz", ("text/plain", ""), "desk.localhost").0, 200);
 }
 
 #[test]

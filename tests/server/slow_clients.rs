@@ -249,6 +249,96 @@ async fn client_behind_a_proxy_has_so_many_requests_at_once() {
 }
 
 #[tokio::test]
+async fn downloads_that_nobody_reads_keep_their_places_and_streams_do_not() {
+    let api = behind_proxy(Vec::new()).await;
+    // More than the sockets of both sides take.
+    let text = "long ".repeat(limits::DOCUMENT_BYTES / 5);
+    let (status, made) = api.call("POST", "/api/documents", Some(json!({ "title": "Long", "text": text }))).await;
+    assert_eq!(status, StatusCode::CREATED, "{made}");
+    let address = served(&api).await;
+    let document = made["id"].as_str().or(made["document"]["id"].as_str()).unwrap().to_owned();
+    let path = format!("GET /api/documents/{document}\r\n{PROXY}X-Forwarded-For: é, 203.0.113.7\r\n");
+    let mut unread = Vec::new();
+    for _ in 0..limits::REQUESTS_PER_CLIENT {
+        let mut stream = ask(address, &path).await;
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).await.unwrap();
+        assert_eq!(&head, b"HTTP/1.1 200");
+        unread.push(stream);
+    }
+    let mut refused = ask(address, &path).await;
+    assert!(until(&mut refused, "too_many").await.starts_with("HTTP/1.1 429"));
+    // A form that is refused so comes back with its words.
+    let form = "chat_id=x&text=typed-words";
+    let head = format!(
+        "POST /forms/send\r\n{PROXY}X-Forwarded-For: 203.0.113.7\r\nAccept: text/html\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n",
+        form.len()
+    );
+    let mut refused = ask(address, &head).await;
+    refused.write_all(form.as_bytes()).await.unwrap();
+    let page = until(&mut refused, "</html>").await;
+    assert!(page.starts_with("HTTP/1.1 429") && page.contains("typed-words"), "{page}");
+    // Given up, they make room.
+    drop(unread);
+    loop {
+        let mut stream = ask(address, &path).await;
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).await.unwrap();
+        if &head == b"HTTP/1.1 200" {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn words_of_an_edit_form_whose_files_do_not_all_come_are_on_its_page() {
+    let pace =
+        BodyPace { grace: Duration::from_millis(200), window: Duration::from_millis(100), ..BodyPace::default() };
+    let house = House::new(crate::interchange::replies(1)).await;
+    let api = Api::within(house, HttpConfig { body_pace: pace, ..HttpConfig::default() });
+    let address = served(&api).await;
+    let start = "--X\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\ntyped-words\r\n\
+                 --X\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.txt\"\r\n\r\nhalf a file";
+    let head = "POST /forms/edit\r\nContent-Type: multipart/form-data; boundary=X\r\nAccept: text/html\r\n\
+                Content-Length: 100000\r\nConnection: close\r\n";
+    let mut stream = ask(address, head).await;
+    stream.write_all(start.as_bytes()).await.unwrap();
+    let page = until(&mut stream, "</html>").await;
+    assert!(page.starts_with("HTTP/1.1 408") && page.contains("typed-words"), "{page}");
+
+    let piece = bytes::Bytes::from(vec![b'a'; 1 << 20]);
+    let pieces = std::iter::once(start.into()).chain(std::iter::repeat_n(piece, limits::TURN_UPLOAD_BYTES >> 20));
+    let body = axum::body::Body::from_stream(futures::stream::iter(pieces.map(Ok::<_, std::io::Error>)));
+    let request = http::Request::post("/forms/edit").header("host", "127.0.0.1:3000").header("accept", "text/html");
+    let request = request.header("content-type", "multipart/form-data; boundary=X").body(body).unwrap();
+    let answer = api.send(request).await;
+    assert_eq!(answer.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let page = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+    assert!(String::from_utf8_lossy(&page).contains("typed-words"));
+}
+
+#[tokio::test]
+async fn exports_of_a_person_are_bounded_until_their_last_byte() {
+    let api = Api::over(House::new(crate::interchange::replies(1)).await);
+    let chat = api.chat().await;
+    let path = format!("/api/chats/{chat}/export");
+    let export = async |format: &str| {
+        let request = http::Request::get(format!("{path}?format={format}")).header("host", "127.0.0.1:3000");
+        api.send(request.body(axum::body::Body::empty()).unwrap()).await
+    };
+    let mut sent = Vec::new();
+    for number in 0..limits::EXPORTS_PER_OWNER {
+        let answer = export(["json", "markdown", "html", "git"][number % 4]).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        sent.push(answer);
+    }
+    assert_eq!(export("json").await.status(), StatusCode::TOO_MANY_REQUESTS);
+    axum::body::to_bytes(sent.pop().unwrap().into_body(), usize::MAX).await.unwrap();
+    assert_eq!(export("json").await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
 async fn journal_that_waits_for_a_locked_database_shows_its_delay() {
     let house = House::new(turnleaf::server::outbound::scripted::Scripted::new(
         "scripted",

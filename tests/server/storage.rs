@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::body::Body;
 use bytes::Bytes;
+use futures::StreamExt;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::TurnStatus;
@@ -284,4 +285,118 @@ async fn clients_are_told_what_there_is_too_little_of_and_what_is_used() {
     let page = axum::body::to_bytes(api.send(request).await.into_body(), usize::MAX).await.unwrap();
     let page = String::from_utf8(page.to_vec()).unwrap();
     assert!(page.contains("Storage used") && page.contains("of 98 KB"), "{page}");
+}
+
+/// An upload whose body comes piece by piece, counted, and then hangs or ends.
+fn upload_of(pieces: usize, taken: &Arc<AtomicU64>, declared: Option<u64>, ends: bool) -> Request<Body> {
+    let taken = taken.clone();
+    let piece = move |_| {
+        taken.fetch_add(1, Ordering::SeqCst);
+        Ok::<_, std::io::Error>(Bytes::from(vec![b'a'; MIB as usize]))
+    };
+    let body = futures::stream::iter(0..pieces).map(piece);
+    let body = if ends { Body::from_stream(body) } else { Body::from_stream(body.chain(futures::stream::pending())) };
+    let request = Request::post("/api/blobs?name=a.txt").header("host", "127.0.0.1:3000");
+    let request = match declared {
+        Some(length) => request.header("content-length", length.to_string()),
+        None => request,
+    };
+    request.body(body).unwrap()
+}
+
+async fn code_of(response: http::Response<Body>) -> (StatusCode, Value) {
+    let status = response.status();
+    let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, serde_json::from_slice::<Value>(&bytes).unwrap_or_default()["code"].clone())
+}
+
+#[tokio::test]
+async fn upload_is_refused_before_its_first_byte_and_while_it_comes() {
+    for (free, quota, code) in [(1_000 * MIB, 4 * MIB, "quota_reached"), (260 * MIB, 0, "disk_space_low")] {
+        let disk = Disk::with(free);
+        let mut house = House::new(scripted(1)).await;
+        house.service = house.service.clone().with_storage(disk.limits(quota));
+        let api = Arc::new(Api::over(house));
+        let taken = Arc::new(AtomicU64::new(0));
+        let refused = code_of(api.send(upload_of(10, &taken, Some(10 * MIB), false)).await).await;
+        assert_eq!(refused, (StatusCode::INSUFFICIENT_STORAGE, json!(code)));
+        assert_eq!(taken.load(Ordering::SeqCst), 0, "nothing of it is read");
+        // What others have declared counts before it comes.
+        let (first, other) = (upload_of(1, &taken, Some(3 * MIB), false), api.clone());
+        let arriving = tokio::spawn(async move { other.send(first).await });
+        while taken.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        let refused = code_of(api.send(upload_of(3, &taken, Some(3 * MIB), false)).await).await;
+        assert_eq!(refused, (StatusCode::INSUFFICIENT_STORAGE, json!(code)));
+        // One that breaks off gives its room back.
+        arriving.abort();
+        arriving.await.unwrap_err();
+        let made = code_of(api.send(upload_of(3, &taken, Some(3 * MIB), true)).await).await;
+        assert_eq!(made.0, StatusCode::CREATED);
+        if quota > 0 {
+            // One that does not say its length is held against the bound as it comes.
+            let taken = Arc::new(AtomicU64::new(0));
+            let refused = code_of(api.send(upload_of(32, &taken, None, false)).await).await;
+            assert_eq!(refused, (StatusCode::INSUFFICIENT_STORAGE, json!(code)));
+            assert!((8..12).contains(&taken.load(Ordering::SeqCst)), "{taken:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn client_has_so_many_uploads_on_their_way() {
+    let api = Arc::new(Api::over(House::new(scripted(1)).await));
+    let taken = Arc::new(AtomicU64::new(0));
+    let begin = || {
+        let (api, request) = (api.clone(), upload_of(1, &taken, None, false));
+        tokio::spawn(async move { api.send(request).await })
+    };
+    let most = turnleaf::domain::limits::SPOOLS_PER_CLIENT;
+    let arriving: Vec<_> = (0..most).map(|_| begin()).collect();
+    while taken.load(Ordering::SeqCst) < most as u64 {
+        tokio::task::yield_now().await;
+    }
+    let (status, _) = code_of(api.send(upload_of(1, &taken, None, false)).await).await;
+    assert_eq!(status, StatusCode::TOO_MANY_REQUESTS);
+    arriving[0].abort();
+    for upload in arriving.into_iter().take(1) {
+        upload.await.unwrap_err();
+    }
+    assert_eq!(code_of(api.send(upload_of(1, &taken, None, true)).await).await.0, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn edit_form_that_has_no_room_keeps_its_words_and_says_why_in_the_readers_language() {
+    for (free, quota) in [(1_000 * MIB, 1), (10, 0)] {
+        let mut house = House::new(scripted(1)).await;
+        let started = house.send("before").await;
+        house.ended(started.assistant_turn.id).await;
+        let turn = started.user_turn.id;
+        house.service = house.service.clone().with_storage(Disk::with(free).limits(quota));
+        let api = Api::over(house);
+        let field = |name: &str, value: &str| {
+            format!("--X\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+        };
+        let multipart = format!("{}{}--X--\r\n", field("turn_id", &turn.to_string()), field("text", "typed-words"));
+        let form = format!("turn_id={turn}&text=typed-words");
+        for (kind, body) in
+            [("multipart/form-data; boundary=X", multipart), ("application/x-www-form-urlencoded", form)]
+        {
+            let request = Request::post("/forms/edit")
+                .header("host", "127.0.0.1:3000")
+                .header("accept", "text/html")
+                .header("accept-language", "zh")
+                .header("content-type", kind)
+                .header("content-length", body.len());
+            let response = api.send(request.body(Body::from(body)).unwrap()).await;
+            let status = response.status();
+            let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+            let page = String::from_utf8(bytes.to_vec()).unwrap();
+            assert_eq!(status, StatusCode::INSUFFICIENT_STORAGE, "{kind}: {page}");
+            let why = if quota > 0 { "配额" } else { "磁盘空间即将用尽" };
+            assert!(page.contains("typed-words") && page.contains(why), "{kind}: {page}");
+            assert!(!page.contains("almost full") && !page.contains("quota of"), "{kind}: {page}");
+        }
+    }
 }

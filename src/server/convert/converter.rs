@@ -17,6 +17,7 @@ use crate::domain::limits;
 use crate::server::convert::sandbox::Sandbox;
 use crate::server::convert::wire::{Answer, PICTURE_ANSWER_BYTES, Request, TEXT_ANSWER_BYTES, answered, framed};
 use crate::server::convert::{Article, Converted, Kind, Picture, Refused, encoding, tidy};
+use crate::server::platform::tasks;
 
 /// Copies share their places: [`limits::CONVERTS_AT_ONCE`] files are read at once, the others wait.
 #[derive(Debug, Clone)]
@@ -47,7 +48,7 @@ impl Converter {
         if kind.is_text() {
             let label = encoding.map(str::to_owned);
             // It takes a moment and never waits.
-            let read = tokio::task::spawn_blocking(move || encoding::text(kind, &file, label.as_deref())).await;
+            let read = tasks::spawn_blocking(move || encoding::text(kind, &file, label.as_deref())).await;
             let text = read.unwrap_or_else(|_| Err(Refused::Damaged("it could not be decoded".into())))?;
             if kind != Kind::Html {
                 return Ok(Converted { text: tidy::bounded(text)?, notes: Vec::new() });

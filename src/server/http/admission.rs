@@ -6,14 +6,19 @@
 //! without knowing the secret. They say nothing but a status.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use hyper::body::{Frame, SizeHint};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -35,7 +40,9 @@ struct Rules {
     needs_proxy: bool,
     proxies: Vec<AddressRange>,
     secret_digest: Option<[u8; 32]>,
-    running: AddressCounts,
+    running: Counts<IpAddr>,
+    /// Set once the log says that a proxy does not name its clients.
+    has_warned: AtomicBool,
 }
 
 /// What became of a request at the door.
@@ -53,13 +60,15 @@ pub struct Client {
     pub address: IpAddr,
     /// That of the socket.
     peer: IpAddr,
+    /// A proxy on this machine connects from loopback, and so may a client that names itself so.
+    is_from_proxy: bool,
     verdict: Verdict,
 }
 
 impl Client {
-    /// Whether the client is this machine itself, and not somebody whom a proxy on it names so.
+    /// Whether the client is this machine itself. Nobody whom a proxy brings is, whatever the proxy says or leaves unsaid.
     pub fn is_local(&self) -> bool {
-        self.peer.is_loopback() && self.address == self.peer
+        !self.is_from_proxy && self.peer.is_loopback()
     }
 }
 
@@ -69,7 +78,8 @@ impl Admission {
             needs_proxy: security.auth.value == Auth::Proxy,
             proxies: security.trusted_proxies.value.clone(),
             secret_digest: security.proxy_secret_digest(),
-            running: AddressCounts::default(),
+            running: Counts::default(),
+            has_warned: AtomicBool::new(false),
         }))
     }
 
@@ -82,9 +92,16 @@ impl Admission {
         request.headers_mut().remove(PROXY_SECRET);
         let is_admitted = !self.0.needs_proxy || (is_from_proxy && has_secret);
         let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let address = if is_from_proxy && is_admitted { self.forwarded(request.headers(), peer) } else { peer };
+        let named = (is_from_proxy && is_admitted).then(|| self.forwarded(request.headers()));
+        if named == Some(None) && !self.0.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                %peer,
+                "a proxy does not name its clients in X-Forwarded-For: all that it brings so count as one client"
+            );
+        }
+        let address = named.flatten().unwrap_or(peer);
         let verdict = if is_admitted { Verdict::Admitted } else { Verdict::NotTheProxy };
-        Client { address, peer, verdict }
+        Client { address, peer, is_from_proxy, verdict }
     }
 
     fn is_proxy(&self, address: IpAddr) -> bool {
@@ -103,14 +120,14 @@ impl Admission {
         }
     }
 
-    /// The rightmost hop of `X-Forwarded-For` that is no trusted proxy: what stands left of it anybody can write. A hop
-    /// that is no address ends the walk at the one that reported it.
-    fn forwarded(&self, headers: &HeaderMap, peer: IpAddr) -> IpAddr {
-        let lines: Vec<&str> = headers.get_all(FORWARDED_FOR).iter().filter_map(|line| line.to_str().ok()).collect();
-        let mut last = peer;
-        for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
-            let Some(address) = address_of(hop.trim()) else { return last };
-            last = address;
+    /// The rightmost hop of `X-Forwarded-For` that is no trusted proxy: what stands left of it anybody can write, in any
+    /// bytes, so lines are split before they are read. A hop that is no address ends the walk at the one that reported it.
+    fn forwarded(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        let lines: Vec<&[u8]> = headers.get_all(FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
+        let mut last = None;
+        for hop in lines.iter().rev().flat_map(|line| line.rsplit(|byte| *byte == b',')) {
+            let Some(address) = str::from_utf8(hop).ok().and_then(|hop| address_of(hop.trim())) else { return last };
+            last = Some(address);
             if !self.is_proxy(address) {
                 return last;
             }
@@ -126,21 +143,58 @@ fn address_of(hop: &str) -> Option<IpAddr> {
     address.or_else(|| hop.parse::<SocketAddr>().ok().map(|hop| hop.ip())).map(|address: IpAddr| address.to_canonical())
 }
 
-/// The outermost layer: identifies the client. Of a request that will be refused nothing is read.
+/// The outermost layer: identifies the client. Of a request that does not come from the proxy nothing is read; one that is
+/// refused because the client has too many keeps its body, so that the page of the refusal shows what was typed.
 pub async fn identify(State(admission): State<Admission>, mut request: Request, next: Next) -> Response {
     let mut client = admission.identify(&mut request);
     let is_counted = client.verdict == Verdict::Admitted && !client.is_local();
-    let place = is_counted.then(|| admission.0.running.enter(client.address, limits::REQUESTS_PER_CLIENT));
+    let network = network_of(client.address);
+    let place = is_counted.then(|| admission.0.running.enter(network, limits::REQUESTS_PER_CLIENT));
     if matches!(place, Some(None)) {
         client.verdict = Verdict::TooMany;
     }
-    if client.verdict != Verdict::Admitted {
+    if client.verdict == Verdict::NotTheProxy {
         *request.body_mut() = Body::empty();
     }
     request.extensions_mut().insert(client);
     let response = next.run(request).await;
-    drop(place);
-    response
+    match place.flatten() {
+        Some(place) if response.extensions().get::<Followed>().is_none() => held_by_body(response, place),
+        _ => response,
+    }
+}
+
+/// Marks the response of a stream that has a bound of its own ([`super::open_streams`]): it gives back its place among the
+/// requests with its head.
+#[derive(Debug, Clone, Copy)]
+pub struct Followed;
+
+/// A response whose place is taken until its body is sent or given up.
+pub fn held_by_body<K: Hash + Eq + Send + Unpin + 'static>(response: Response, place: Counted<K>) -> Response {
+    response.map(|inner| Body::new(HeldBody { inner, _place: place }))
+}
+
+/// A body with its place.
+struct HeldBody<K: Hash + Eq> {
+    inner: Body,
+    _place: Counted<K>,
+}
+
+impl<K: Hash + Eq + Unpin> HttpBody for HeldBody<K> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.inner).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
 }
 
 /// Refuses what was not admitted, within the layers that give a refusal its headers and its words. It is not admitted
@@ -161,21 +215,32 @@ pub async fn require(request: Request, next: Next) -> Response {
     }
 }
 
-/// How many of something each address has.
-#[derive(Debug, Clone, Default)]
-pub struct AddressCounts(Arc<Mutex<HashMap<IpAddr, usize>>>);
+/// How many of something each address, person or other key has.
+#[derive(Debug)]
+pub struct Counts<K>(Arc<Mutex<HashMap<K, usize>>>);
+
+impl<K> Default for Counts<K> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<K> Clone for Counts<K> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
 
 /// A counted one; it is given back when it is dropped.
 #[derive(Debug)]
-pub struct Counted {
-    counts: AddressCounts,
-    key: IpAddr,
+pub struct Counted<K: Hash + Eq> {
+    counts: Counts<K>,
+    key: K,
 }
 
-impl AddressCounts {
-    /// Counts one more, unless the address has as many as it may.
-    pub fn enter(&self, address: IpAddr, most: usize) -> Option<Counted> {
-        let key = network_of(address);
+impl<K: Hash + Eq + Copy> Counts<K> {
+    /// Counts one more, unless the key has as many as it may.
+    pub fn enter(&self, key: K, most: usize) -> Option<Counted<K>> {
         self.with(|counts| {
             let count = counts.entry(key).or_insert(0);
             let is_free = *count < most;
@@ -184,13 +249,15 @@ impl AddressCounts {
         })
         .then(|| Counted { counts: self.clone(), key })
     }
+}
 
-    fn with<T>(&self, act: impl FnOnce(&mut HashMap<IpAddr, usize>) -> T) -> T {
+impl<K> Counts<K> {
+    fn with<T>(&self, act: impl FnOnce(&mut HashMap<K, usize>) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Drop for Counted {
+impl<K: Hash + Eq> Drop for Counted<K> {
     fn drop(&mut self) {
         self.counts.with(|counts| {
             if let Some(count) = counts.get_mut(&self.key) {

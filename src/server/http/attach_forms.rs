@@ -74,7 +74,7 @@ pub async fn attach(
     asked: Asked,
     request: Request,
 ) -> Result<Response, Problem> {
-    let (chat, refused) = read_form(&app, request, |form| take(&app, viewer.0, form)).await?;
+    let (chat, refused) = read_form((&app, viewer.0), request, |form| take(&app, viewer.0, form)).await?;
     if refused.is_empty() {
         return Ok(see_other(&page_of(chat)));
     }

@@ -39,7 +39,7 @@ pub async fn upload(
     asked: Asked,
     request: Request,
 ) -> Result<Response, Problem> {
-    let (of, files) = read_form(&app, request, |form| take(&app, viewer.0, form)).await?;
+    let (of, files) = read_form((&app, viewer.0), request, |form| take(&app, viewer.0, form)).await?;
     if let [FileSaid::Made { id, .. }] = files[..] {
         let done = if of.is_some() { "saved" } else { "created" };
         return Ok(see_other(&format!("/documents/{id}?done={done}")));

@@ -7,6 +7,7 @@ mod sse;
 use std::pin::pin;
 
 use async_stream::stream;
+use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -16,7 +17,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, interval_at};
 
 use super::accept;
-use super::admission::Client;
+use super::admission::{self, Client};
 use super::open_streams::{OpenStream, Subscriber};
 use super::path_id::PathId;
 use super::problem::Problem;
@@ -27,6 +28,7 @@ use crate::domain::{BlockId, Event, TurnId, limits, withhold};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::markup::markup_of;
+use crate::server::platform::tasks;
 use crate::server::service::{Cursor, Followed, Line, ServiceError, StoreError};
 use crate::ui::locale::{Locale, locale, speak};
 
@@ -125,7 +127,7 @@ fn respond<E: Encoder + 'static>(
         // Proxies that buffer would hold a reply back until its end.
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
-    (headers, Body::from_stream(bytes)).into_response()
+    (Extension(admission::Followed), headers, Body::from_stream(bytes)).into_response()
 }
 
 /// What is sent: the followed turn, heartbeats while it is silent, and the rendering of blocks that are finished.
@@ -205,7 +207,7 @@ async fn markup(app: &App, viewer: Viewer, turn: TurnId, block: BlockId, locale:
         let drawn = turn.blocks.iter().find(|candidate| candidate.id == block)?;
         markup_of(turn.id, drawn, &sources::of_blocks(&turn.blocks))
     };
-    let parts = tokio::task::spawn_blocking(move || speak(locale, drawing)).await.ok()??;
+    let parts = tasks::spawn_blocking(move || speak(locale, drawing)).await.ok()??;
     Some(Signal::Markup { block_id: block, parts })
 }
 

@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
+use super::admission::{Counted, held_by_body};
 use super::assets::Site;
 use super::path_id::PathId;
 use super::plain_page::Asked;
@@ -20,10 +20,11 @@ use super::problem::Problem;
 use super::query::Query;
 use crate::domain::export::{Part, Parts};
 use crate::domain::file_name::content_disposition;
-use crate::domain::{ChatId, TurnId, UserId};
+use crate::domain::{ChatId, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::transfer::ExportPage;
+use crate::server::platform::tasks::{self, Task};
 use crate::server::service::exports::Which;
 use crate::server::service::{Service, ServiceError};
 
@@ -65,8 +66,16 @@ pub struct ExportQuery {
 
 /// `GET /api/export`.
 pub async fn everything(State(app): State<App>, viewer: Viewer) -> Result<Response, Problem> {
+    let place = export_place(&app, viewer.0)?;
     let day = app.now().format("%Y-%m-%d");
-    archive(&app, viewer.0, Which::Everything, format!("turnleaf-{day}.json")).await
+    let answer = archive(&app, viewer.0, Which::Everything, format!("turnleaf-{day}.json")).await?;
+    Ok(held_by_body(answer, place))
+}
+
+/// A place among the exports that a person is sent; it is taken until the last byte.
+fn export_place(app: &App, owner: UserId) -> Result<Counted<UserId>, Problem> {
+    let place = app.exports().enter(owner, limits::EXPORTS_PER_OWNER);
+    place.ok_or_else(|| Problem::too_many("Too many exports run at once.", 5))
 }
 
 /// `GET /api/chats/{id}/export`.
@@ -78,14 +87,15 @@ pub async fn chat(
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
+    let place = export_place(&app, viewer.0)?;
     let repository = Service::repository_name(&chat);
     let title = if chat.title.is_empty() { id.to_string() } else { chat.title };
     let parts = Parts { reasoning: query.reasoning, tools: query.tools };
-    match query.format {
+    let answer = match query.format {
         As::Json => archive(&app, viewer.0, Which::Chat(id), format!("{title}.json")).await,
         As::Markdown => {
             let text = app.service().export_markdown(viewer.0, id, query.leaf, parts).await?;
-            Ok(saved(Body::from(text), "text/markdown; charset=utf-8", &format!("{title}.md"))?)
+            saved(Body::from(text), "text/markdown; charset=utf-8", &format!("{title}.md"))
         }
         As::Html => {
             let page = standalone(app.service(), site.style(), viewer.0, id, query.leaf, parts).await?;
@@ -94,24 +104,25 @@ pub async fn chat(
         As::Git => {
             let (send, receive) = mpsc::channel::<Bytes>(AHEAD);
             let service = app.service().clone();
-            let writing = tokio::spawn(async move { service.export_git(viewer.0, id, send).await });
+            let writing = tasks::spawn(async move { service.export_git(viewer.0, id, send).await });
             streamed(writing, receive, "application/zip", &format!("{repository}.zip")).await
         }
-    }
+    };
+    Ok(held_by_body(answer?, place))
 }
 
 /// An archive while it is written.
 async fn archive(app: &App, viewer: UserId, which: Which, name: String) -> Result<Response, Problem> {
     let (send, receive) = mpsc::channel::<Bytes>(AHEAD);
     let service = app.service().clone();
-    let writing = tokio::spawn(async move { service.export_archive(viewer, which, &send).await });
+    let writing = tasks::spawn(async move { service.export_archive(viewer, which, &send).await });
     streamed(writing, receive, "application/json", &name).await
 }
 
 /// What is written, piece by piece. What fails after the first byte breaks the answer off, so that nobody takes half of
 /// it for the whole.
 async fn streamed(
-    mut writing: JoinHandle<Result<(), ServiceError>>,
+    mut writing: Task<Result<(), ServiceError>>,
     mut receive: mpsc::Receiver<Bytes>,
     kind: &'static str,
     name: &str,

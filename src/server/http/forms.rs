@@ -88,7 +88,7 @@ pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendF
 }
 
 /// A refusal for want of room as a problem: its page says what is full and has the words that were typed.
-fn no_room(error: &ApiError) -> Option<Problem> {
+pub(super) fn no_room(error: &ApiError) -> Option<Problem> {
     let ApiError::Conflict { code, message } = error else { return None };
     let code = StorageRefusal::CODES.into_iter().find(|known| known == code)?;
     Some(Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, message.as_str()))

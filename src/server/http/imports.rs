@@ -197,7 +197,7 @@ fn format_of(name: Option<&str>) -> Result<Option<ImportFormat>, Problem> {
 }
 
 /// How long a body says that it is; 0 where it does not say.
-fn declared_length(headers: &HeaderMap) -> u64 {
+pub(super) fn declared_length(headers: &HeaderMap) -> u64 {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     length.unwrap_or(0)
 }

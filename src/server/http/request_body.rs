@@ -19,6 +19,7 @@ use futures::{Stream, StreamExt};
 use http::StatusCode;
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::failed_page::Written;
 use super::problem::Problem;
 use crate::domain::limits;
 
@@ -121,7 +122,14 @@ pub async fn answer(request: Request, next: Next) -> Response {
     let kind = BodyKind::of_path(request.uri().path());
     let response = next.run(request).await;
     match violation.and_then(|violation| violation.problem(kind)) {
-        Some(problem) => problem.into_response(),
+        Some(problem) => {
+            let written = response.extensions().get::<Written>().cloned();
+            let mut answer = problem.into_response();
+            if let Some(written) = written {
+                answer.extensions_mut().insert(written);
+            }
+            answer
+        }
         None => response,
     }
 }

@@ -23,9 +23,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::domain::limits;
-use crate::server::http::admission::AddressCounts;
+use crate::server::http::admission::{Counts, network_of};
 use crate::server::http::problem::Problem;
 use crate::server::platform::config::security::AddressRange;
+use crate::server::platform::tasks::TaskEnd;
 
 /// Pause after a failed accept: long enough for connections to end, short enough that nobody notices.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -85,7 +86,7 @@ pub async fn serve_within(
     shutdown: CancellationToken,
     bounds: ConnectionLimits,
 ) -> io::Result<()> {
-    let (bounds, counts) = (Arc::new(bounds), AddressCounts::default());
+    let (bounds, counts) = (Arc::new(bounds), Counts::default());
     let connections = TaskTracker::new();
     let cut = CancellationToken::new();
     let mut loops = JoinSet::new();
@@ -98,7 +99,7 @@ pub async fn serve_within(
                 match accepted {
                     Ok((stream, peer)) => {
                         let bound = bounds.bound_of(peer.ip());
-                        let place = bound.map(|bound| counts.enter(peer.ip(), bound));
+                        let place = bound.map(|bound| counts.enter(network_of(peer.ip()), bound));
                         if matches!(place, Some(None)) {
                             refuse(&stream);
                             continue;
@@ -120,7 +121,7 @@ pub async fn serve_within(
         });
     }
     while let Some(ended) = loops.join_next().await {
-        ended.map_err(io::Error::other)?;
+        ended.map_err(|error| io::Error::other(TaskEnd::from(error)))?;
     }
     connections.close();
     if tokio::time::timeout(bounds.drain + LAST_WORDS, connections.wait()).await.is_err() {
@@ -145,8 +146,7 @@ async fn finish(
     match tasks.spawn(work).await {
         Ok(Some(response)) => response,
         Ok(None) => Problem::internal("cut off at the end of the drain time").into_response(),
-        // What a task says of its panic has the panic's words in it.
-        Err(_) => Problem::internal("the task of a request ended early").into_response(),
+        Err(error) => Problem::internal(TaskEnd::from(error)).into_response(),
     }
 }
 

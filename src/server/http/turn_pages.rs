@@ -9,12 +9,12 @@ use serde::Deserialize;
 
 use super::attach_forms::block_of;
 use super::failed_page::Written;
-use super::forms::to_turn;
+use super::forms::{no_room, to_turn};
 use super::path_id::PathId;
 use super::plain_page::{Asked, Fields};
 use super::problem::Problem;
 use super::query::Query;
-use super::uploads::{broken, file_of, read_form, text_of};
+use super::uploads::{arrived_form, broken, file_of, text_of};
 use crate::api::error::ApiError;
 use crate::domain::attachment::Attachment;
 use crate::domain::{ChatId, GenerationId, Invalid, Turn, TurnId, UserId, limits};
@@ -70,7 +70,7 @@ pub async fn edit_page(
 /// `POST /forms/edit`: goes to what was made; what could not be stays on the page with what is wrong beside it.
 pub async fn edit(State(app): State<App>, viewer: Viewer, asked: Asked, request: Request) -> Result<Response, Problem> {
     let mut typed = Edit::default();
-    let done = match typed.read(&app, request).await {
+    let done = match typed.read((&app, viewer.0), request).await {
         Ok(()) => edited(&app, viewer.0, asked, &typed).await,
         Err(problem) => Err(problem),
     };
@@ -95,11 +95,13 @@ async fn edited(app: &App, viewer: UserId, asked: Asked, typed: &Edit) -> Result
                 Ok(started) => return Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
                 Err(ApiError::NotFound) => return Err(Problem::not_found()),
                 Err(ApiError::Invalid { reason, .. }) => reason,
+                Err(error) if let Some(problem) = no_room(&error) => return Err(problem),
                 Err(error) => told_of_field(&error.to_string()),
             }
         }
         Err((file, Refused::Said(why))) => labelled(&file, why),
-        Err((_, Refused::By(ServiceError::Store(error)))) => return Err(ServiceError::Store(error).into()),
+        // The page of a failure says what is full, in the reader's language, and has the words.
+        Err((_, Refused::By(error @ (ServiceError::Store(_) | ServiceError::Storage(_))))) => return Err(error.into()),
         Err((file, Refused::By(error))) => labelled(&file, &told_of_field(&error.to_string())),
     };
     let view = EditView { turn: &turn, text: &typed.text, error: Some(&said), request_id: &typed.request };
@@ -122,10 +124,12 @@ struct Edit {
 
 impl Edit {
     /// As a form with files, or as one without. Where that fails, what came before is kept.
-    async fn read(&mut self, app: &App, request: Request) -> Result<(), Problem> {
+    async fn read(&mut self, (app, viewer): (&App, UserId), request: Request) -> Result<(), Problem> {
         let kind = request.headers().get(CONTENT_TYPE);
         if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
-            return read_form(app, request, |form| self.read_parts(form)).await;
+            let arrived = arrived_form((app, viewer), request).await?;
+            let read = self.read_parts(arrived.form).await;
+            return arrived.broken.map_or(read, Err);
         }
         let fields = Fields::from_request(request, app).await?;
         let text_of = |name: &str| fields.text(name).unwrap_or_default();

@@ -2,7 +2,7 @@
 //! takes one of the few places for work on uploads only when all of it is here: a client that is slow holds up no other.
 //! Nothing is left of one that breaks off.
 
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read};
 
 use axum::body::{Body, Bytes};
 use axum::extract::multipart::{Field, MultipartError};
@@ -12,14 +12,17 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::try_unfold;
 use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
-use tempfile::SpooledTempFile;
+use tokio::sync::OwnedSemaphorePermit;
 
+use super::admission::{Client, network_of};
+use super::imports::declared_length;
 use super::json::Json;
 use super::problem::Problem;
 use super::query::Query;
-use crate::domain::{Invalid, limits};
+use crate::domain::{Invalid, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::service::spools::{SpoolError, UploadSpool};
 use crate::server::service::uploads::{UploadKind, Uploaded, too_large};
 use crate::server::service::{ServiceError, StoreError};
 
@@ -69,10 +72,12 @@ pub async fn create(
     request: Request,
 ) -> Result<Response, Problem> {
     check_encoding(request.headers())?;
-    let mut spooled = spool(&app, request.into_body()).await?;
+    let mut arrived = spool((&app, viewer.0), request, Refused::ReadsNothing).await?;
+    arrived.broken.map_or(Ok(()), Err)?;
     let place = app.service().upload_place().await;
     let mut bytes = Vec::new();
-    spooled.read_to_end(&mut bytes).map_err(Problem::internal)?;
+    arrived.spool.read_to_end(&mut bytes).map_err(Problem::internal)?;
+    drop(arrived.spool);
     let uploaded = app.service().upload(viewer.0, &query.name, bytes.into()).await?;
     drop(place);
     Ok((StatusCode::CREATED, Json(UploadBody::from(uploaded))).into_response())
@@ -81,26 +86,64 @@ pub async fn create(
 /// How much is read back from the disk at once.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// A whole body, ready to be read from its start.
-async fn spool(app: &App, body: Body) -> Result<SpooledTempFile, Problem> {
-    let mut spooled = app.service().upload_spool();
-    let mut pieces = body.into_data_stream();
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|_| Problem::invalid(Invalid::new("", "the body broke off")))?;
-        // The disk's buffer takes a piece at once.
-        spooled.write_all(&piece).map_err(unwritten)?;
+/// What is done with an upload for which there is no room before it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    ReadsNothing,
+    /// Its first part is kept, which has what somebody typed.
+    ReadsWords,
+}
+
+/// A body, ready to be read from its start; with what is wrong where not all of it came or may come.
+struct Arrived {
+    spool: UploadSpool,
+    broken: Option<Problem>,
+}
+
+/// Takes a body in as far as it comes and there is room for it.
+async fn spool((app, viewer): (&App, UserId), request: Request, refused: Refused) -> Result<Arrived, Problem> {
+    let client = request.extensions().get::<Client>().map(|client| network_of(client.address));
+    let place = client.map(|client| app.spools().enter(client, limits::SPOOLS_PER_CLIENT));
+    let mut broken =
+        matches!(place, Some(None)).then(|| Problem::too_many("Too many uploads of this client run at once.", 1));
+    let mut spool = app.service().upload_spool(viewer, declared_length(request.headers()));
+    if broken.is_none() {
+        broken = spool.check().await.err().map(Problem::from);
     }
-    spooled.rewind().map_err(Problem::internal)?;
-    Ok(spooled)
+    if let Some(broken) = broken.take_if(|_| refused == Refused::ReadsNothing) {
+        return Err(broken);
+    }
+    let is_refused = broken.is_some();
+    let mut pieces = request.into_body().into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let Ok(piece) = piece else {
+            broken.get_or_insert_with(|| Problem::invalid(Invalid::new("", "the body broke off")));
+            break;
+        };
+        let written = match is_refused {
+            true if spool.written() + piece.len() as u64 > limits::BODY_BYTES as u64 => break,
+            true => spool.keep_unchecked(&piece).map_err(SpoolError::from),
+            false => spool.write(&piece).await,
+        };
+        if let Err(error) = written {
+            broken.get_or_insert_with(|| match error {
+                SpoolError::Refused(error) => error.into(),
+                SpoolError::Io(error) => unwritten(error),
+            });
+            break;
+        }
+    }
+    spool.rewind().map_err(Problem::internal)?;
+    Ok(Arrived { spool, broken })
 }
 
 /// What was spooled, as a body again.
-fn body_of(spooled: SpooledTempFile) -> Body {
-    Body::from_stream(try_unfold(spooled, |mut spooled| async move {
+fn body_of(spool: UploadSpool) -> Body {
+    Body::from_stream(try_unfold(spool, |mut spool| async move {
         let mut piece = vec![0; PIECE_BYTES];
-        let length = spooled.read(&mut piece)?;
+        let length = spool.read(&mut piece)?;
         piece.truncate(length);
-        Ok::<_, io::Error>((length > 0).then(|| (Bytes::from(piece), spooled)))
+        Ok::<_, io::Error>((length > 0).then(|| (Bytes::from(piece), spool)))
     }))
 }
 
@@ -125,18 +168,37 @@ async fn read<E>(mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Re
     Ok(Some(all.into()))
 }
 
+/// A form with files that has come, with a place for work on it.
+pub(super) struct ArrivedForm {
+    pub form: Multipart,
+    /// What is wrong where only the first part of it came: the fields before its files can be read for their words.
+    pub broken: Option<Problem>,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+/// Takes a form with files in, as far as it comes.
+pub(super) async fn arrived_form((app, viewer): (&App, UserId), request: Request) -> Result<ArrivedForm, Problem> {
+    let (parts, body) = request.into_parts();
+    let head = Request::from_parts(parts.clone(), body);
+    let Arrived { mut spool, broken } = spool((app, viewer), head, Refused::ReadsWords).await?;
+    let place = app.service().upload_place().await;
+    spool.release();
+    let form = Multipart::from_request(Request::from_parts(parts, body_of(spool)), app).await;
+    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
+    Ok(ArrivedForm { form, broken, _place: place })
+}
+
 /// Reads a form with files, once all of it is here and it has a place; `take` reads its fields.
 pub(super) async fn read_form<T, F: Future<Output = Result<T, Problem>>>(
-    app: &App,
+    of: (&App, UserId),
     request: Request,
     take: impl FnOnce(Multipart) -> F,
 ) -> Result<T, Problem> {
-    let (parts, body) = request.into_parts();
-    let body = body_of(spool(app, body).await?);
-    let form = Multipart::from_request(Request::from_parts(parts, body), app).await;
-    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
-    let _place = app.service().upload_place().await;
-    take(form).await
+    let ArrivedForm { form, broken, _place } = arrived_form(of, request).await?;
+    match broken {
+        None => take(form).await,
+        Some(broken) => Err(broken),
+    }
 }
 
 /// The name and the bytes of one file of a form; nothing for a field in which none was chosen.

@@ -9,6 +9,7 @@ use crate::domain::attachment::Standing;
 use crate::domain::sources;
 use crate::domain::{Block, BlockId, NotSent, Role, Turn, UserId};
 use crate::server::markup;
+use crate::server::platform::tasks;
 use crate::server::service::paths::Drawn;
 use crate::server::service::versions::Version;
 use crate::ui::locale::{Locale, speak};
@@ -30,7 +31,7 @@ async fn draw(
 ) -> Result<Vec<TurnView>, ApiError> {
     let named =
         move |turn: &Turn| turn.blocks.iter().filter_map(|block| Some((block.id, *standing.get(&block.id)?))).collect();
-    let drawing = tokio::task::spawn_blocking(move || {
+    let drawing = tasks::spawn_blocking(move || {
         speak(locale, || {
             turns
                 .into_iter()

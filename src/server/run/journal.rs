@@ -17,6 +17,7 @@ use super::live::{Line, Live};
 use crate::domain::repair::ProviderState;
 use crate::domain::{Block, BlockId, ChatId, Failure, FailureKind, GenerationId, Turn, TurnId, limits};
 use crate::server::platform::clock::Clock;
+use crate::server::platform::tasks::{self, Task};
 use crate::server::store::blobs::{self, BlobOf};
 use crate::server::store::generations::raw::{self, Chunk};
 use crate::server::store::turn_blocks::BlockOf;
@@ -74,9 +75,9 @@ pub struct Journal(mpsc::Sender<Entry>, JournalHealth);
 
 impl Journal {
     /// Starts the writer. It ends when the last handle is dropped and everything is stored.
-    pub fn start(db: Db, clock: Arc<dyn Clock>) -> (Self, tokio::task::JoinHandle<()>) {
+    pub fn start(db: Db, clock: Arc<dyn Clock>) -> (Self, Task<()>) {
         let (sender, receiver) = mpsc::channel(WAITING_BATCHES);
-        (Self(sender, JournalHealth::default()), tokio::spawn(write(db, clock, receiver)))
+        (Self(sender, JournalHealth::default()), tasks::spawn(write(db, clock, receiver)))
     }
 
     /// How long the oldest batch has waited that is not stored yet.

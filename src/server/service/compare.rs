@@ -18,6 +18,7 @@ use crate::domain::{
     UserId, limits,
 };
 use crate::server::outbound::registry::models::display_name;
+use crate::server::platform::tasks;
 use crate::server::store::turns::Ancestor;
 use crate::server::store::{branches, turns};
 
@@ -182,7 +183,7 @@ impl Service {
         let drafts: Vec<Draft> = (skip + 1..).zip(page).map(draft).collect();
         let next_skip = Some(skip + drafts.len()).filter(|next| *next < aligned.len());
         // Comparing long texts takes its time, which must not be the other requests'.
-        let pairs = tokio::task::spawn_blocking(move || drafts.into_iter().map(Draft::compared).collect());
+        let pairs = tasks::spawn_blocking(move || drafts.into_iter().map(Draft::compared).collect());
         let pairs = pairs.await.map_err(|_| crate::server::store::StoreError::Gone("the comparison"))?;
         Ok(Comparison {
             chat_id: chat.id,

@@ -8,6 +8,7 @@ use super::error::Unfit;
 use super::{Service, ServiceError};
 use crate::domain::{ChatId, DocumentId, Needle, UserId, limits};
 use crate::server::platform::ids;
+use crate::server::platform::tasks;
 use crate::server::run::purge::{delete_documents, purge_doomed};
 use crate::server::store::documents;
 use crate::server::store::documents::purge::Doomed;
@@ -98,10 +99,9 @@ impl Service {
     ) -> Result<Diff, ServiceError> {
         let (_, left) = self.document_text(owner, id, Some(left)).await?;
         let (_, right) = self.document_text(owner, id, Some(right)).await?;
-        let compared = tokio::task::spawn_blocking(move || Diff::of(&left, &right)).await;
+        let compared = tasks::spawn_blocking(move || Diff::of(&left, &right)).await;
         compared.map_err(|error| {
-            // What it says of a panic has the panic\'s words in it.
-            tracing::error!(is_panic = error.is_panic(), "two versions could not be compared");
+            tracing::error!(%error, "two versions could not be compared");
             ServiceError::unfit(Unfit::Content, "not_compared", "version", "these versions cannot be compared")
         })
     }
@@ -136,6 +136,7 @@ impl Service {
     pub(super) async fn purge_documents(&self, of: Doomed) -> Result<u64, ServiceError> {
         let gone = delete_documents(self.db(), of).await?;
         purge_doomed(self.db(), self.clock().now()).await?;
+        self.note_purge();
         Ok(gone)
     }
 }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::{Service, ServiceError};
 use crate::domain::UserId;
+use crate::server::platform::tasks;
 use crate::server::store::everything;
 use crate::server::store::{StoreError, drafts};
 
@@ -31,7 +32,7 @@ impl Service {
         // The place of a file that comes in: while it is taken, none begins.
         let place = self.deletion_place(owner)?;
         let service = self.clone();
-        let deleting = tokio::spawn(async move {
+        let deleting = tasks::spawn(async move {
             let _place = place;
             service.delete_all(owner).await
         });

@@ -19,6 +19,7 @@ use crate::domain::{
     Usage, UserId, chat, limits,
 };
 use crate::server::platform::ids;
+use crate::server::platform::tasks;
 use crate::server::run::Job;
 use crate::server::store::db::Tx;
 use crate::server::store::exchanges::KnownRequest;
@@ -179,7 +180,7 @@ impl Service {
         // A task of its own: who asked may be gone while the commit is under way, and a stored message without a run
         // would wait for ever. So the task also waits longer than a person does for the outcome of a commit whose
         // acknowledgement was lost.
-        let begun = tokio::spawn(async move {
+        let begun = tasks::spawn(async move {
             tx.commit_patiently(OUTCOME_TIME).await?;
             supervisor.start(job);
             Ok::<_, StoreError>(())

@@ -15,6 +15,7 @@ use crate::domain::{
     limits, withhold,
 };
 use crate::server::platform::ids;
+use crate::server::platform::tasks;
 use crate::server::store::grafts::Standing;
 use crate::server::store::{StoreError, branches, chats, exchanges, grafts, turns};
 
@@ -57,7 +58,7 @@ impl Service {
         new.params.validate()?;
         let service = self.clone();
         // A task of its own: who asked may be gone between the commit and the task that goes on with it.
-        let begun = tokio::spawn(async move { service.begin_graft(owner, chat, new).await });
+        let begun = tasks::spawn(async move { service.begin_graft(owner, chat, new).await });
         begun.await.map_err(|_| StoreError::Gone("the graft"))?
     }
 
@@ -97,7 +98,7 @@ impl Service {
     pub async fn resume_graft(&self, owner: UserId, id: GraftId) -> Result<Grafted, ServiceError> {
         let service = self.clone();
         // As in `start_graft`.
-        let resumed = tokio::spawn(async move { service.go_on_grafting(owner, id).await });
+        let resumed = tasks::spawn(async move { service.go_on_grafting(owner, id).await });
         resumed.await.map_err(|_| StoreError::Gone("the graft"))?
     }
 

@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 use tokio::sync::Mutex;
@@ -76,8 +77,56 @@ struct Limits {
     quota_bytes: AtomicU64,
     /// Logged once when it becomes so, and once when it is over.
     is_low: AtomicBool,
-    /// What each person keeps, as it was last measured, with what was admitted since.
-    measured: Mutex<HashMap<UserId, (Instant, u64)>>,
+    measured: Measurements,
+}
+
+/// What each person keeps, as it was last measured, with what was admitted since. A person's requests measure one after the
+/// other, so that all but the first find the number there; those of others do not wait for them.
+#[derive(Default)]
+struct Measurements(std::sync::Mutex<HashMap<UserId, Arc<Mutex<Option<Measured>>>>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    at: Instant,
+    used: u64,
+}
+
+impl Measurements {
+    fn of_owner(&self, owner: UserId) -> Arc<Mutex<Option<Measured>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(owner).or_default().clone()
+    }
+
+    /// Whether the number fits. One that does not is taken for the present one for `refused_for`, one that does for longer.
+    async fn check<E>(
+        &self,
+        owner: UserId,
+        refused_for: Duration,
+        fits: impl Fn(u64) -> bool,
+        measure: impl AsyncFnOnce() -> Result<u64, E>,
+    ) -> Result<bool, E> {
+        let measured = self.of_owner(owner);
+        let mut measured = measured.lock().await;
+        if let Some(known) = *measured {
+            let (age, fits) = (known.at.elapsed(), fits(known.used));
+            if age < if fits { limits::STORAGE_MEASURED_FOR } else { refused_for } {
+                return Ok(fits);
+            }
+        }
+        let used = measure().await?;
+        *measured = Some(Measured { at: Instant::now(), used });
+        Ok(fits(used))
+    }
+
+    async fn add(&self, owner: UserId, bytes: u64) {
+        if let Some(measured) = &mut *self.of_owner(owner).lock().await {
+            measured.used = measured.used.saturating_add(bytes);
+        }
+    }
+
+    /// Something was deleted: everybody is measured anew.
+    fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
 }
 
 impl StorageLimits {
@@ -175,31 +224,73 @@ impl Service {
 
     /// Counts what was stored since the last measurement, so that many small things do not pass one by one.
     pub(super) async fn note_growth(&self, owner: UserId, bytes: u64) {
-        if let Some((_, used)) = self.storage().0.measured.lock().await.get_mut(&owner) {
-            *used = used.saturating_add(bytes);
-        }
+        self.storage().0.measured.add(owner, bytes).await;
+    }
+
+    /// What was purged makes room at once.
+    pub(super) fn note_purge(&self) {
+        self.storage().0.measured.clear();
     }
 
     async fn check(&self, owner: UserId, bytes: u64, waiting: Waiting) -> Result<(), ServiceError> {
         let limits = self.storage();
-        if !limits.has_free_disk(bytes) {
+        if !limits.has_free_disk(bytes.saturating_add(self.spooled().outstanding())) {
             return Err(StorageRefusal::DiskLow.into());
         }
         let Some(quota_bytes) = limits.quota_bytes() else { return Ok(()) };
-        let waiting = match waiting {
-            Waiting::Counts => self.import_jobs_kept().waiting_bytes(),
-            Waiting::IsLeftOut => 0,
+        // Nobody is refused for long for what they had a moment ago. An import adds what it brings to the number, and one
+        // with many chats that do not fit does not measure for each.
+        let (waiting, refused_for) = match waiting {
+            Waiting::Counts => (self.import_jobs_kept().waiting_bytes(), limits::STORAGE_REFUSED_FOR),
+            Waiting::IsLeftOut => (0, limits::STORAGE_MEASURED_FOR),
         };
-        // A person's requests measure one after the other: all but the first find the number there.
-        let mut measured = limits.0.measured.lock().await;
-        let fits = |used: u64| used < quota_bytes && used.saturating_add(waiting).saturating_add(bytes) <= quota_bytes;
-        let known = measured.get(&owner).filter(|(at, _)| at.elapsed() < limits::STORAGE_MEASURED_FOR);
-        if known.is_some_and(|(_, used)| fits(*used)) {
-            return Ok(());
-        }
-        // Nobody is refused for what they had a moment ago.
-        let used = storage::measure(self.db(), owner).await?.total();
-        measured.insert(owner, (Instant::now(), used));
-        if fits(used) { Ok(()) } else { Err(StorageRefusal::QuotaReached { quota_bytes }.into()) }
+        let growth = waiting.saturating_add(self.spooled().of_owner(owner)).saturating_add(bytes);
+        let fits = |used: u64| used < quota_bytes && used.saturating_add(growth) <= quota_bytes;
+        let measure = async || Ok::<_, ServiceError>(storage::measure(self.db(), owner).await?.total());
+        let fits = limits.0.measured.check(owner, refused_for, fits, measure).await?;
+        if fits { Ok(()) } else { Err(StorageRefusal::QuotaReached { quota_bytes }.into()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::platform::ids;
+
+    #[tokio::test(start_paused = true)]
+    async fn refusal_is_remembered_and_measures_once_for_many_requests() {
+        let (measurements, owner) = (Measurements::default(), ids::mint());
+        let measured = AtomicU64::new(0);
+        let check = async |used: u64, refused_for: Duration| {
+            let measure = async || {
+                measured.fetch_add(1, Ordering::Relaxed);
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                Ok::<_, ()>(used)
+            };
+            measurements.check(owner, refused_for, |used| used < 10, measure).await.unwrap()
+        };
+        let second = Duration::from_secs(1);
+        let many = futures::future::join_all((0..50).map(|_| check(10, second))).await;
+        assert!(many.iter().all(|fits| !fits));
+        assert_eq!(measured.load(Ordering::Relaxed), 1, "all but the first find the number");
+        tokio::time::advance(second).await;
+        assert!(check(5, second).await, "room is found again");
+        assert_eq!(measured.load(Ordering::Relaxed), 2);
+        // What is admitted is added, and what an import may not have is not measured for each of its chats.
+        measurements.add(owner, 5).await;
+        tokio::time::advance(2 * second).await;
+        assert!(!check(0, limits::STORAGE_MEASURED_FOR).await);
+        assert_eq!(measured.load(Ordering::Relaxed), 2);
+        measurements.clear();
+        assert!(check(0, second).await);
+    }
+
+    #[tokio::test]
+    async fn measurement_of_one_person_holds_up_no_other() {
+        let measurements = Measurements::default();
+        let never = async || std::future::pending::<Result<u64, ()>>().await;
+        let mut slow = Box::pin(measurements.check(ids::mint(), Duration::ZERO, |_| true, never));
+        assert!(futures::poll!(&mut slow).is_pending());
+        assert_eq!(measurements.check(ids::mint(), Duration::ZERO, |_| true, async || Ok::<_, ()>(1)).await, Ok(true));
     }
 }

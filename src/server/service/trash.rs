@@ -7,6 +7,7 @@ use super::{Service, ServiceError};
 use crate::domain::deletion::{Deleted, DeletionKind, Restored};
 use crate::domain::{BranchId, Chat, ChatId, DeletionId, TurnId, UserId, limits};
 use crate::server::platform::ids;
+use crate::server::platform::tasks;
 use crate::server::run::purge::purge_doomed;
 use crate::server::store::deletions::{self, Deletion, Marked, NewDeletion, Of, Root, Unmarked, purge};
 use crate::server::store::documents::purge::Doomed;
@@ -138,7 +139,9 @@ impl Service {
     /// In a task of its own: who asked may go away, and housekeeping would only come by later.
     async fn purge_now(&self) -> Result<(), ServiceError> {
         let (db, now) = (self.db().clone(), self.clock().now());
-        match tokio::spawn(async move { purge_doomed(&db, now).await }).await {
+        let purged = tasks::spawn(async move { purge_doomed(&db, now).await }).await;
+        self.note_purge();
+        match purged {
             Ok(purged) => Ok(purged?),
             // It is hidden and will be purged by housekeeping.
             Err(error) => {

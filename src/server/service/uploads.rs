@@ -7,7 +7,6 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use tempfile::SpooledTempFile;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::error::Unfit;
@@ -15,6 +14,7 @@ use super::{Service, ServiceError};
 use crate::domain::{UserId, file_name, limits};
 use crate::server::convert::{Form, Picture, Refused};
 use crate::server::platform::ids;
+use crate::server::platform::tasks;
 use crate::server::store::Tx;
 use crate::server::store::blobs::{self, FormKind, ImageForm};
 use crate::server::store::uploads::{self, NewUpload};
@@ -52,11 +52,6 @@ impl Prepared {
 }
 
 impl Service {
-    /// Where an upload lies while it arrives: in memory as long as it is short, else in a file without a name.
-    pub fn upload_spool(&self) -> SpooledTempFile {
-        self.import_jobs_kept().scratch().short()
-    }
-
     /// A place among those uploads that are worked on at the same time. It is for one that is all here.
     pub async fn upload_place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(self.uploading()).acquire_owned().await.ok()
@@ -212,12 +207,11 @@ pub(super) fn refused(why: Refused) -> ServiceError {
 
 /// Off the request's task: 32 MiB take a while.
 async fn hash(bytes: Bytes) -> Result<String, ServiceError> {
-    let hashed = tokio::task::spawn_blocking(move || {
+    let hashed = tasks::spawn_blocking(move || {
         Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
     });
     hashed.await.map_err(|error| {
-        // What it says of a panic has the panic\'s words in it.
-        tracing::error!(is_panic = error.is_panic(), "a file could not be hashed");
+        tracing::error!(%error, "a file could not be hashed");
         ServiceError::unfit(Unfit::Content, "unreadable_file", "file", "the file could not be read")
     })
 }

@@ -1,12 +1,12 @@
 //! The claim of the database while the server serves. A server whose database another process has claimed writes nothing
 //! any more: it drops its replies, says that it is not ready, and ends with exit code 75.
 
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::cli::exit::Failed;
 use crate::server::platform::clock::Clock;
 use crate::server::platform::ids::BootId;
+use crate::server::platform::tasks::{self, Task};
 use crate::server::run::Supervisor;
 use crate::server::store::claim::ClaimState;
 use crate::server::store::{Claim, Db, StoreError};
@@ -24,7 +24,7 @@ pub async fn claim_and_migrate(db: &Db, boot: BootId, clock: &dyn Clock) -> Resu
 
 /// A claim that is being watched.
 pub struct WatchedClaim {
-    watcher: JoinHandle<()>,
+    watcher: Task<()>,
     serving: CancellationToken,
     db: Db,
 }
@@ -33,7 +33,7 @@ impl WatchedClaim {
     /// Watches the claim until it is released. `shutdown` is cancelled when another process has the database.
     pub fn start(claim: Claim, db: Db, supervisor: Supervisor, shutdown: CancellationToken) -> Self {
         let serving = CancellationToken::new();
-        let watcher = tokio::spawn(watch(claim, supervisor, shutdown, serving.clone()));
+        let watcher = tasks::spawn(watch(claim, supervisor, shutdown, serving.clone()));
         Self { watcher, serving, db }
     }
 

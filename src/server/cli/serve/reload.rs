@@ -11,11 +11,29 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::UserId;
 use crate::server::http::host::AllowedHosts;
 use crate::server::outbound::registry::{Registry, local};
+use crate::server::platform::config::binding;
+use crate::server::platform::config::drain::Drain;
 use crate::server::platform::config::environment::Environment;
+use crate::server::platform::config::logging::Logging;
 use crate::server::platform::config::security::Security;
 use crate::server::platform::config::{Config, ConfigError, Flags};
 use crate::server::platform::telemetry::LogFilter;
 use crate::server::service::{Service, ServiceError};
+
+/// The settings that are what they were at the start until the next one, by the keys of the file.
+const NEED_RESTART: [&str; 11] = [
+    "listen",
+    "data_dir",
+    "database_url",
+    "secret_key",
+    "auth",
+    "public_url",
+    "trusted_proxies",
+    "proxy_secret",
+    "drain_announce_seconds",
+    "drain_seconds",
+    "log_format",
+];
 
 /// What a reload changes.
 pub struct Reload {
@@ -37,7 +55,10 @@ impl Reload {
             match Config::load(&self.flags, &Environment::of_process()) {
                 Err(error) => refused(&error),
                 Ok(config) => {
-                    if let Err(error) = self.apply(config).await {
+                    let security = self.security(&config);
+                    if let Err(error) = binding::check(&self.started.listen, &[], &security) {
+                        refused(&error);
+                    } else if let Err(error) = self.apply(config, &security).await {
                         tracing::error!(%error, "the configuration was reloaded only in part");
                     }
                 }
@@ -45,15 +66,18 @@ impl Reload {
         }
     }
 
-    async fn apply(&self, config: Config) -> Result<(), ServiceError> {
+    /// What keeps strangers out from now on: all but the names that are answered needs a restart.
+    fn security(&self, new: &Config) -> Security {
+        let allowed_hosts = new.security.allowed_hosts.clone();
+        Security { allowed_hosts, ..self.started.security.clone() }
+    }
+
+    async fn apply(&self, config: Config, security: &Security) -> Result<(), ServiceError> {
         let ignored = self.needing_restart(&config);
         if let Some(complaint) = self.log.set(&config.logging) {
             tracing::warn!("{complaint}; the filter stays as it was");
         }
-        // The public address is one of the names, and needs a restart.
-        let public_url = self.started.security.public_url.clone();
-        let security = Security { public_url, ..config.security };
-        self.hosts.replace(&security, self.listening.iter().copied());
+        self.hosts.replace(security, self.listening.iter().copied());
         self.service.storage().set(config.min_free_disk.value.0, config.quota.value.0);
         self.service.supervisor().set_stores_raw(config.store_raw.value);
         self.registry.set_prices(config.prices);
@@ -71,26 +95,83 @@ impl Reload {
         Ok(())
     }
 
-    /// The settings that a reload cannot change and that are not what the server started with.
+    /// The settings that a reload cannot change and that are not what the server started with. Everything is taken apart
+    /// by name: a new setting is put among these or into `apply`.
     fn needing_restart(&self, new: &Config) -> Vec<&'static str> {
-        let old = &self.started;
-        let (was, is) = (&old.security, &new.security);
-        [
-            ("listen", old.listen.text() != new.listen.text()),
-            ("data_dir", old.data_dir.value != new.data_dir.value),
-            ("database_url", old.database.value != new.database.value),
-            ("secret_key", !was.has_key_of(is)),
-            ("auth", was.auth.value != is.auth.value),
-            ("public_url", was.public_url != is.public_url),
-            ("trusted_proxies", was.trusted_proxies.value != is.trusted_proxies.value),
-            ("log_format", old.logging.format.value != new.logging.format.value),
-        ]
-        .into_iter()
-        .filter_map(|(name, has_changed)| has_changed.then_some(name))
-        .collect()
+        let Config {
+            file: _,
+            listen,
+            data_dir,
+            database,
+            store_raw: _,
+            min_free_disk: _,
+            quota: _,
+            providers: _,
+            prices: _,
+            tool_servers: _,
+            security: Security { auth, public_url, allowed_hosts: _, trusted_proxies, proxy_secret: _, secret_key: _ },
+            drain: Drain { announce, finish },
+            logging: Logging { filter: _, format, colour: _ },
+            site_root: _,
+        } = &self.started;
+        let (was, is) = (&self.started.security, &new.security);
+        let changed = [
+            listen.text() != new.listen.text(),
+            data_dir.value != new.data_dir.value,
+            database.value != new.database.value,
+            !was.has_key_of(is),
+            auth.value != is.auth.value,
+            *public_url != is.public_url,
+            trusted_proxies.value != is.trusted_proxies.value,
+            was.proxy_secret_digest() != is.proxy_secret_digest(),
+            announce.value != new.drain.announce.value,
+            finish.value != new.drain.finish.value,
+            format.value != new.logging.format.value,
+        ];
+        NEED_RESTART.into_iter().zip(changed).filter_map(|(name, has_changed)| has_changed.then_some(name)).collect()
     }
 }
 
 fn refused(error: &ConfigError) {
     tracing::error!(%error, "the configuration was not reloaded; the one in force stays");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::platform::config::file::ConfigFile;
+
+    /// What a reload changes, by the keys of the file, as the README says.
+    const RELOADED: [&str; 9] = [
+        "providers",
+        "prices",
+        "tool_servers",
+        "find_local_servers",
+        "allowed_hosts",
+        "store_raw",
+        "min_free_disk",
+        "quota",
+        "log",
+    ];
+
+    #[test]
+    fn every_setting_of_the_file_is_reloaded_or_needs_a_restart() {
+        let refusal = toml::from_str::<ConfigFile>("no_such_setting = 1").err().unwrap().to_string();
+        let (_, expected) = refusal.split_once("expected one of ").unwrap();
+        // A secret may lie in a file, and a database has parts.
+        let keys: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        assert!(keys.len() > 15, "{refusal}");
+        for key in &keys {
+            let name = key.strip_suffix("_file").unwrap_or(key);
+            let lists = [RELOADED.contains(&name), NEED_RESTART.contains(&name)];
+            assert_eq!(lists.iter().filter(|is_in| **is_in).count(), 1, "{key}: {lists:?}");
+        }
+        let readme = include_str!("../../../../README.md");
+        let (_, told) = readme.split_once("**SIGHUP**").unwrap();
+        let (reloaded, rest) = told.split_once("Running replies").unwrap();
+        let (restart, _) = rest.split_once("need a restart").unwrap();
+        for (text, names) in [(reloaded, &RELOADED[..]), (restart, &NEED_RESTART[..])] {
+            assert!(names.iter().all(|name| text.contains(&format!("`{name}`"))), "{text}: {names:?}");
+        }
+    }
 }

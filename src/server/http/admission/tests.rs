@@ -22,7 +22,9 @@ fn identified(admission: &Admission, peer: &str, headers: &[(&str, &str)]) -> Cl
     let mut request = Request::new(Body::empty());
     request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
     for (name, value) in headers {
-        request.headers_mut().append(name.parse::<http::HeaderName>().unwrap(), value.parse().unwrap());
+        request
+            .headers_mut()
+            .append(name.parse::<http::HeaderName>().unwrap(), HeaderValue::from_bytes(value.as_bytes()).unwrap());
     }
     let client = admission.identify(&mut request);
     assert!(!request.headers().contains_key(PROXY_SECRET), "the secret goes no further");
@@ -67,14 +69,35 @@ fn the_client_is_the_rightmost_hop_that_is_no_proxy() {
     assert_eq!(of("10.0.0.1", &["1.1.1.1", "203.0.113.7"]), "203.0.113.7");
     assert_eq!(of("10.0.0.1", &["203.0.113.7:4711, [2001:db8::1]:1"]), "2001:db8::1");
     assert_eq!(of("10.0.0.1", &["203.0.113.7, unknown, 10.0.0.2"]), "10.0.0.2");
+    // Bytes that the client wrote hide nothing of what the proxy added.
+    assert_eq!(of("10.0.0.1", &["é, 203.0.113.7"]), "203.0.113.7");
+    assert_eq!(of("10.0.0.1", &["203.0.113.7, é"]), "10.0.0.1");
     // What a stranger says is not believed.
     assert_eq!(of("203.0.113.9", &["127.0.0.1"]), "203.0.113.9");
 }
 
 #[test]
+fn client_of_a_proxy_on_this_machine_is_never_this_machine() {
+    let admission = admission("127.0.0.0/8, ::1");
+    let secret = (PROXY_SECRET, SECRET);
+    for peer in ["127.0.0.1", "::1"] {
+        for forwarded in ["", "é", "unknown", "127.0.0.1", "::1", "203.0.113.7", "é, 203.0.113.7", "203.0.113.7, é"]
+        {
+            let client = identified(&admission, peer, &[secret, (FORWARDED_FOR, forwarded)]);
+            assert!(!client.is_local(), "{peer} {forwarded}");
+        }
+        assert!(!identified(&admission, peer, &[secret]).is_local(), "{peer} names nobody");
+    }
+    assert!(admission.0.has_warned.load(Ordering::Relaxed));
+    let without_proxy = Admission::default();
+    assert!(identified(&without_proxy, "127.0.0.1", &[(FORWARDED_FOR, "203.0.113.7")]).is_local());
+    assert!(!identified(&without_proxy, "203.0.113.7", &[(FORWARDED_FOR, "127.0.0.1")]).is_local());
+}
+
+#[test]
 fn an_address_has_its_bound_and_gives_back_what_ended() {
-    let counts = AddressCounts::default();
-    let at = |text: &str| text.parse::<IpAddr>().unwrap();
+    let counts = Counts::default();
+    let at = |text: &str| network_of(text.parse::<IpAddr>().unwrap());
     let first = counts.enter(at("203.0.113.7"), 2).unwrap();
     let second = counts.enter(at("::ffff:203.0.113.7"), 2).unwrap();
     assert!(counts.enter(at("203.0.113.7"), 2).is_none());

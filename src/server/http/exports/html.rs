@@ -13,6 +13,7 @@ use crate::domain::{ChatId, Content, TurnId, UserId, limits, told};
 use crate::server::http::blobs::picture;
 use crate::server::http::problem::Problem;
 use crate::server::pages::Pages;
+use crate::server::platform::tasks;
 use crate::server::service::{Service, ServiceError};
 use crate::ui::locale::{locale, speak};
 use crate::ui::standalone::StandalonePage;
@@ -51,7 +52,7 @@ pub async fn standalone(
     };
     let language = locale();
     // Off the tasks of requests: a long path takes a while.
-    let drawing = tokio::task::spawn_blocking(move || speak(language, || page.draw()));
+    let drawing = tasks::spawn_blocking(move || speak(language, || page.draw()));
     Ok(service.without_keys(drawing.await.map_err(Problem::internal)?))
 }
 

@@ -19,6 +19,7 @@ use crate::server::app::App;
 use crate::server::http::events::{Outgoing, outgoing};
 use crate::server::http::open_streams::OpenStream;
 use crate::server::http::problem::Problem;
+use crate::server::platform::tasks;
 use crate::server::service::growth::{Grown, PathEnd};
 use crate::server::service::placement::Wanted;
 use crate::server::service::turns::StartTurn;
@@ -84,7 +85,7 @@ impl Connection {
     pub async fn run(mut self, socket: WebSocket, after: Option<i64>) {
         let (sink, mut incoming) = socket.split();
         let (out, queue) = mpsc::channel(QUEUE);
-        let writer = tokio::spawn(write(sink, queue));
+        let writer = tasks::spawn(write(sink, queue));
         let end = match self.serve(&out, &mut incoming, after).await {
             Ok(end) => end,
             Err(error) => {

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::Registry;
+use crate::server::platform::tasks;
 
 impl Registry {
     /// Looks up what is not known yet, off the request tasks.
     pub(super) async fn look_up_contexts(&self) {
         let (prices, before) = (self.prices(), self.entries());
-        let looking = tokio::task::spawn_blocking(move || {
+        let looking = tasks::spawn_blocking(move || {
             let mut looked_up = Vec::clone(&before);
             for entry in &mut looked_up {
                 let Some(base_url) = entry.provider.base_url() else { continue };

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::server::platform::config::ConfigError;
 use crate::server::platform::config::listen::Listen;
-use crate::server::platform::config::security::{Auth, Security};
+use crate::server::platform::config::security::{Auth, Security, is_loopback_host};
 
 /// Whether only this machine can reach the address, in every spelling (`::ffff:127.0.0.1` too).
 pub fn is_loopback(address: IpAddr) -> bool {
@@ -17,7 +17,11 @@ pub fn is_loopback(address: IpAddr) -> bool {
 pub fn check(listen: &Listen, addresses: &[SocketAddr], security: &Security) -> Result<(), ConfigError> {
     match security.auth.value {
         Auth::Proxy => check_proxy(security),
-        Auth::None => check_public_url(listen, security).and_then(|()| check_addresses(listen, addresses)),
+        Auth::None => {
+            check_public_url(listen, security)?;
+            check_names(security)?;
+            check_addresses(listen, addresses)
+        }
     }
 }
 
@@ -52,6 +56,23 @@ fn check_public_url(listen: &Listen, security: &Security) -> Result<(), ConfigEr
          \x20 2. reach it from another machine through a tunnel instead: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
          \x20 3. remove TURNLEAF_PUBLIC_URL where only this machine uses it",
         url.origin(),
+    )))
+}
+
+/// Another name is one under which a proxy passes on requests of other machines, and a trusted proxy is one that does.
+fn check_names(security: &Security) -> Result<(), ConfigError> {
+    let hosts = &security.allowed_hosts;
+    let (what, source) = match hosts.value.iter().find(|host| !is_loopback_host(host)) {
+        Some(host) => (format!("answer to {host}"), hosts.source),
+        None if security.trusted_proxies.value.is_empty() => return Ok(()),
+        None => ("trust a proxy".to_owned(), security.trusted_proxies.source),
+    };
+    Err(ConfigError::new(format!(
+        "refusing to {what} (set by {source}): other machines can reach it through a proxy, and nobody has to sign in.\n\
+         What you can do:\n\
+         \x20 1. let the reverse proxy ask for a password, and let the server answer to that proxy alone: TURNLEAF_AUTH=proxy \
+         with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
+         \x20 2. remove the setting where only this machine uses the server; names below localhost may be set"
     )))
 }
 

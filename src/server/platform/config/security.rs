@@ -1,6 +1,6 @@
 //! Who may come in, and under which names the server is known.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use http::Uri;
@@ -74,13 +74,17 @@ impl PublicUrl {
 
     /// Whether the host names this machine alone: a loopback address, `localhost` or a name below it (RFC 6761).
     pub fn is_loopback(&self) -> bool {
-        let Some(host) = self.origin.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned)) else {
-            return false;
-        };
-        match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
-            Ok(address) => address.to_canonical().is_loopback(),
-            Err(_) => host == "localhost" || host.ends_with(".localhost"),
-        }
+        is_loopback_host(self.host())
+    }
+}
+
+/// Whether a name, with or without a port, is this machine's alone.
+pub fn is_loopback_host(authority: &str) -> bool {
+    let Ok(authority) = authority.parse::<Authority>() else { return false };
+    let host = authority.host().to_ascii_lowercase();
+    match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
     }
 }
 
@@ -114,7 +118,34 @@ pub struct AddressRange {
     pub bits: u8,
 }
 
+/// The private networks; a trusted range of other addresses has at least so many bits, which the networks of the large
+/// proxies have.
+const PRIVATE: [(IpAddr, u8); 8] = [
+    (IpAddr::V4(Ipv4Addr::new(10, 0, 0, 0)), 8),
+    (IpAddr::V4(Ipv4Addr::new(100, 64, 0, 0)), 10),
+    (IpAddr::V4(Ipv4Addr::new(127, 0, 0, 0)), 8),
+    (IpAddr::V4(Ipv4Addr::new(169, 254, 0, 0)), 16),
+    (IpAddr::V4(Ipv4Addr::new(172, 16, 0, 0)), 12),
+    (IpAddr::V4(Ipv4Addr::new(192, 168, 0, 0)), 16),
+    (IpAddr::V6(Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0)), 7),
+    (IpAddr::V6(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0)), 10),
+];
+const PUBLIC_BITS: (u8, u8) = (10, 20);
+
 impl AddressRange {
+    /// Whether the range has strangers' addresses for certain.
+    fn is_too_wide(&self) -> bool {
+        let (address, bits) = match self.address.to_canonical() {
+            IpAddr::V4(address) if self.address.is_ipv6() => (IpAddr::V4(address), self.bits.saturating_sub(96)),
+            address => (address, self.bits),
+        };
+        let within = |(address_of, bits_of): &(IpAddr, u8)| {
+            bits >= *bits_of && Self { address: *address_of, bits: *bits_of }.contains(address)
+        };
+        let least = if address.is_ipv4() { PUBLIC_BITS.0 } else { PUBLIC_BITS.1 };
+        bits < least && !PRIVATE.iter().any(within)
+    }
+
     /// Whether the address lies in the range. IPv4 addresses are the same in their IPv6 spelling.
     pub fn contains(&self, address: IpAddr) -> bool {
         let is_mapped = matches!((self.address, self.address.to_canonical()), (IpAddr::V6(_), IpAddr::V4(_)));
@@ -141,7 +172,17 @@ impl FromStr for AddressRange {
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let most = if address.is_ipv4() { 32 } else { 128 };
         let bits = bits.map_or(Ok(most), str::parse).map_err(|_| wrong())?;
-        if bits > most { Err(wrong()) } else { Ok(Self { address, bits }) }
+        if bits > most {
+            return Err(wrong());
+        }
+        let range = Self { address, bits };
+        if range.is_too_wide() {
+            return Err(ConfigError::new(format!(
+                "TURNLEAF_TRUSTED_PROXIES has a range of addresses that other people have too: {text}; name those that the \
+                 proxy connects from"
+            )));
+        }
+        Ok(range)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::domain::{BlockState, Charge, Event, FailureKind, TurnStatus};
 use crate::server::outbound::classify;
 use crate::server::outbound::prices::Sale;
 use crate::server::outbound::provider::Outcome;
+use crate::server::platform::tasks;
 use crate::server::run::journal::Batch;
 use crate::server::store::generations::{GenerationEnd, GenerationStatus};
 
@@ -108,10 +109,9 @@ impl Run<'_> {
             return prices.charge(&sale);
         }
         // The price list is read at its first use, which other replies need not wait for.
-        let pricing = tokio::task::spawn_blocking(move || prices.charge(&sale));
+        let pricing = tasks::spawn_blocking(move || prices.charge(&sale));
         pricing.await.unwrap_or_else(|error| {
-            // What it says of a panic has the panic\'s words in it.
-            tracing::error!(is_panic = error.is_panic(), "the price of a call could not be computed");
+            tracing::error!(%error, "the price of a call could not be computed");
             None
         })
     }

@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::unwritable;
 use crate::domain::{Branch, BranchId, Chat, ChatId, ImportedFrom, Turn, UserId};
 use crate::interchange::git::{Folder, Locked, Place, Repository, Zip, fitted};
+use crate::server::platform::tasks;
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::{archive, blobs, branches};
 
@@ -81,7 +82,7 @@ impl Service {
     ) -> Result<io::Result<()>, ServiceError> {
         let (send, receive) = channel(AHEAD);
         let scratch = self.import_jobs_kept().scratch();
-        let packing = tokio::task::spawn_blocking(move || write(receive, scratch.file()?));
+        let packing = tasks::spawn_blocking(move || write(receive, scratch.file()?));
         let read = self.read_for_git(owner, id, &send).await;
         drop(send);
         let packed = packing.await.unwrap_or_else(|_| Err(io::Error::other("the packing ended early")));

@@ -9,6 +9,7 @@ use crate::domain::Turn;
 use crate::domain::graft::{GraftStatus, NextStep, PauseReason};
 use crate::domain::{Branch, Chat, ExchangeKind, Graft, GraftId, Origin, UserId};
 use crate::server::platform::ids;
+use crate::server::platform::tasks;
 use crate::server::service::exchanges::{ExchangeOf, hash};
 use crate::server::service::placement::{Place, Wanted};
 use crate::server::service::turns::Started;
@@ -43,7 +44,7 @@ impl Service {
     pub(super) fn drive_graft(&self, owner: UserId, id: GraftId) {
         let service = self.clone();
         tokio::spawn(async move {
-            let driven = tokio::spawn({
+            let driven = tasks::spawn({
                 let service = service.clone();
                 async move { service.follow_graft(owner, id).await }
             });

@@ -11,6 +11,7 @@ use crate::interchange::archive::{ArchivedBlob, ArchivedVersion, FiledDocument};
 use crate::interchange::{Finding, Place, What};
 use crate::server::convert::Picture;
 use crate::server::platform::ids;
+use crate::server::platform::tasks;
 use crate::server::service::uploads::{UploadKind, forms_of, store_forms};
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::documents::{self, write};
@@ -182,7 +183,7 @@ impl Service {
 /// The next version of a document, read where nobody waits for it but this one.
 async fn next_version(mut document: FiledDocument) -> Result<(FiledDocument, Option<ArchivedVersion>), StoreError> {
     const GONE: StoreError = StoreError::Gone("a version of the document");
-    let reading = tokio::task::spawn_blocking(move || {
+    let reading = tasks::spawn_blocking(move || {
         let version = document.version();
         (document, version)
     });

@@ -14,6 +14,7 @@ use crate::domain::{Chat, DocumentId, ImportedFrom, TurnId, UserId};
 use crate::interchange::archive::{FiledChat, Part, Renamed};
 use crate::interchange::report::messages;
 use crate::interchange::{Finding, Place, What};
+use crate::server::platform::tasks;
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::{StoreError, archive, documents};
 
@@ -178,7 +179,7 @@ impl Service {
 
 /// The next parts, with their new ids. A file is read where nobody waits for it but this chat.
 async fn taken_out(mut filed: FiledChat, rename: Rename) -> Result<(FiledChat, Vec<Part>), Refused> {
-    let taking = tokio::task::spawn_blocking(move || {
+    let taking = tasks::spawn_blocking(move || {
         let parts = filed.some();
         let parts = parts.map(|parts| parts.into_iter().map(|part| part.renamed(&*rename)).collect());
         (filed, parts)

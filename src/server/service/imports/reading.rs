@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::task::{JoinHandle, spawn_blocking};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::jobs::Scratch;
@@ -19,6 +18,7 @@ use super::{BROKE_DOWN, Import, STOPPED};
 use crate::interchange::archive::{self, Item};
 use crate::interchange::conversation::Bytes;
 use crate::interchange::{self, Body, Conversation, Finding, Format, Input, Place, Stopped, Taker, What, bounds};
+use crate::server::platform::tasks::{self, Task};
 
 /// What was read.
 pub(super) enum Read {
@@ -33,7 +33,7 @@ pub(super) enum Read {
 pub(super) struct Reading {
     so_far: Arc<SoFar>,
     read: Receiver<Read>,
-    reader: JoinHandle<Result<(), Stopped>>,
+    reader: Task<Result<(), Stopped>>,
     _stop: DropGuard,
 }
 
@@ -61,7 +61,7 @@ impl Reading {
         reader: impl FnOnce(&Sender<Read>) -> Result<(), Stopped> + Send + 'static,
     ) -> Self {
         let (send, read) = channel(1);
-        Self { so_far, read, reader: spawn_blocking(move || reader(&send)), _stop: stop.drop_guard() }
+        Self { so_far, read, reader: tasks::spawn_blocking(move || reader(&send)), _stop: stop.drop_guard() }
     }
 
     pub async fn next(&mut self) -> Option<Read> {

@@ -8,6 +8,7 @@ use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use crate::domain::{GenerationId, TurnId, UserId, limits};
+use crate::server::platform::tasks;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::readable::{Readable, kept, readable};
@@ -178,7 +179,7 @@ pub async fn pack(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
     if pieces.is_empty() {
         return Ok(());
     }
-    let packed = tokio::task::spawn_blocking(move || compress(&pieces))
+    let packed = tasks::spawn_blocking(move || compress(&pieces))
         .await
         .map_err(|why| inconsistent("generations", "raw_response", generation, why))??;
     let mut tx = db.begin().await?;

@@ -4,6 +4,7 @@
 use crate::domain::limits;
 use crate::server::convert::{Article, Reader, Refused};
 use crate::server::outbound::fetch::{Crossing, Fetcher, Page};
+use crate::server::platform::tasks;
 use crate::server::tools::result::{Part, outcome, said, with_invalid};
 use crate::server::tools::toolbox::{Fate, Outcome};
 use charset::text_of;
@@ -21,7 +22,7 @@ pub async fn fetch(fetcher: &Fetcher, reader: &dyn Reader, url: &str, crossing: 
 /// A page that came, as a model is given it.
 async fn read(page: Page, reader: &dyn Reader) -> Outcome {
     // Decoding takes a moment and never waits.
-    let decoded = tokio::task::spawn_blocking(move || {
+    let decoded = tasks::spawn_blocking(move || {
         let (text, invalid) = text_of(&page);
         (page, text, invalid)
     });

@@ -12,12 +12,12 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 
 use super::lines::{Line, Lines};
 use super::log::Log;
 use super::program::Pipes;
 use crate::domain::limits::TOOL_LINE_BYTES;
+use crate::server::platform::tasks::{self, Task};
 
 /// Messages that wait to be taken up: each may be as large as one may be.
 const WAITING: usize = 1;
@@ -79,14 +79,14 @@ pub struct Pipe {
     input: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
     output: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
     answers: Answers,
-    reading: JoinHandle<()>,
+    reading: Task<()>,
 }
 
 impl Pipe {
     pub fn new(pipes: Pipes, log: Log) -> (Self, Answers) {
         let answers = Answers::default();
         let (sender, output) = mpsc::channel(WAITING);
-        let reading = tokio::spawn(read(pipes.output, sender, answers.clone(), log));
+        let reading = tasks::spawn(read(pipes.output, sender, answers.clone(), log));
         let input = Arc::new(tokio::sync::Mutex::new(Some(pipes.input)));
         (Self { input, output, answers: answers.clone(), reading }, answers)
     }
