@@ -37,6 +37,8 @@ pub const BODY_WINDOW_BYTES: u64 = 40 << 10;
 /// How long the head of a request may take, and how long a client may take nothing of its answer.
 pub const HEAD_TIME: Duration = Duration::from_secs(10);
 pub const WRITE_TIME: Duration = Duration::from_secs(30);
+/// The same of a file that is downloaded, which browsers let people pause.
+pub const DOWNLOAD_WRITE_TIME: Duration = Duration::from_secs(300);
 /// Connections of one address, requests of one client behind a proxy that run at once, and replies that one client follows
 /// (streams and WebSockets together). This machine itself has the instance's bound: it is its user's.
 pub const CONNECTIONS_PER_ADDRESS: usize = 100;
@@ -306,8 +308,11 @@ pub const UNPACKED_BYTES: u64 = 256 << 20;
 pub const MARKUP_DEPTH: usize = 512;
 pub const MARKUP_NODES: usize = 500_000;
 pub const MARKUP_CPU: Duration = Duration::from_secs(10);
-/// Such processes at once; what is said beside the bytes that they are given and give.
+/// Such processes at once: for files, and beside them for pages that were fetched, so that a hostile page holds up no
+/// upload; how long one is waited for; what is said beside the bytes that they are given and give.
 pub const CONVERTS_AT_ONCE: usize = 2;
+pub const PAGE_CONVERTS_AT_ONCE: usize = 1;
+pub const CONVERT_WAIT: Duration = Duration::from_secs(60);
 pub const CONVERT_HEAD_BYTES: usize = 64 << 10;
 /// Entries of a packed file, and how many times its packed size an entry may have beyond a size at which it does not
 /// matter: those of Apache POI's `ZipSecureFile`, which reads the same formats.

@@ -54,6 +54,28 @@ async fn until<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
     }
 }
 
+#[tokio::test]
+async fn pages_that_hang_hold_up_no_file() {
+    let folder = TempDir::new().unwrap();
+    let started = folder.path().join("started");
+    let converter = script(&folder, &format!("head -c 40 >> {0}; echo >> {0}; sleep 600", started.display()));
+    let has = |is_page: bool| {
+        let said = fs::read(&started).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        said.lines().any(|line| line.contains("p.example") == is_page).then_some(())
+    };
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..6 {
+        let converter = converter.clone();
+        tasks.spawn(async move { drop(converter.article(HTML.into(), "https://p.example").await) });
+    }
+    until("no page was read", || has(true)).await;
+    tasks.spawn(async move { drop(converter.picture(Kind::Png, b"png".as_slice().into()).await) });
+    let since = Instant::now();
+    until("no file was read", || has(false)).await;
+    assert!(since.elapsed() < limits::CONVERT_TIME, "it waited for the pages");
+}
+
 async fn pid_in(folder: &Path) -> String {
     let said = || fs::read_to_string(folder.join("pid")).ok();
     until("it was not started", || said()?.strip_suffix('\n').map(str::to_owned)).await

@@ -118,6 +118,28 @@ fn inside_the_sandbox_every_attempt_is_refused() {
     assert_eq!(outside.traces(), [] as [&str; 0]);
 }
 
+/// Landlock by itself: with the filter, the system calls do not get so far.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[test]
+fn without_the_filter_landlock_refuses_paths_and_programs() {
+    let outside = Outside::new();
+    let (layers, status, outcomes) = outside.probed("unfiltered");
+    assert!(layers.contains("seccomp: false") && has(&status, "Seccomp", "0"), "{layers} {status}");
+    let Some((_, version)) = layers.split_once("landlock: Some(") else {
+        // The kernel says whether it has it.
+        let kernel = fs::read_to_string("/sys/kernel/security/lsm").unwrap_or_default();
+        assert!(!kernel.contains("landlock"), "{kernel}: {layers}");
+        return;
+    };
+    let version: u32 = version.split(')').next().unwrap().parse().unwrap();
+    let mut refused = vec!["read", "read /proc", "list", "create", "remove", "link", "run", "exec"];
+    refused.extend((version >= 4).then_some("connect"));
+    for name in refused {
+        let expected = format!("{name}: Permission denied (os error 13)");
+        assert!(outcomes.contains(&expected), "{expected}: {outcomes:?}");
+    }
+}
+
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[tokio::test]
 async fn the_process_that_reads_enters_it_and_doctor_says_so() {

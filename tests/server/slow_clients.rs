@@ -17,6 +17,7 @@ use turnleaf::server::http::serve::serve;
 use turnleaf::server::outbound::scripted::{Answer, Step};
 use turnleaf::server::platform::config::environment::Environment;
 use turnleaf::server::platform::config::{Config, Flags};
+use turnleaf::server::service::documents::{NewDocument, Source};
 
 use crate::files::{PNG, reading};
 use crate::house::{House, answer, text};
@@ -253,10 +254,10 @@ async fn downloads_that_nobody_reads_keep_their_places_and_streams_do_not() {
     let api = behind_proxy(Vec::new()).await;
     // More than the sockets of both sides take.
     let text = "long ".repeat(limits::DOCUMENT_BYTES / 5);
-    let (status, made) = api.call("POST", "/api/documents", Some(json!({ "title": "Long", "text": text }))).await;
-    assert_eq!(status, StatusCode::CREATED, "{made}");
+    let new =
+        NewDocument { title: Some("Long".into()), kind: None, source: Source::Text(text), client_request_id: None };
+    let document = api.house.service.create_document(api.house.owner, new).await.unwrap().it.id;
     let address = served(&api).await;
-    let document = made["id"].as_str().or(made["document"]["id"].as_str()).unwrap().to_owned();
     let path = format!("GET /api/documents/{document}\r\n{PROXY}X-Forwarded-For: é, 203.0.113.7\r\n");
     let mut unread = Vec::new();
     for _ in 0..limits::REQUESTS_PER_CLIENT {

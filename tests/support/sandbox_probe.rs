@@ -14,19 +14,19 @@ use std::thread;
 
 use turnleaf::server::convert::sandbox;
 
-/// Arguments: `free` or `bound`, the address of a listener, the path of a socket, and a folder in which `secret` can be read.
+/// Arguments: `free`, `bound` or `unfiltered` (without the filter of system calls), the address of a listener, the path of a socket, and a folder in which `secret` can be read.
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = env::args().collect();
     let [_, mode, address, socket, folder] = arguments.as_slice() else {
-        return Err(io::Error::other("free|bound ADDRESS SOCKET FOLDER"));
+        return Err(io::Error::other("free|bound|unfiltered ADDRESS SOCKET FOLDER"));
     };
     let folder = Path::new(folder);
     let mut output = io::stdout();
     let parent = rustix::process::getppid().ok_or_else(|| io::Error::other("it has no parent"))?;
-    if mode == "bound" {
-        writeln!(output, "{:?}", sandbox::enter())?;
-    } else {
-        writeln!(output, "free")?;
+    match mode.as_str() {
+        "bound" => writeln!(output, "{:?}", sandbox::enter())?,
+        "unfiltered" => writeln!(output, "{:?}", sandbox::enter_without_filter())?,
+        _ => writeln!(output, "free")?,
     }
     // The test looks at this process from outside before it goes on.
     io::stdin().read_line(&mut String::new())?;

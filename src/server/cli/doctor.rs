@@ -144,7 +144,7 @@ fn sandbox() -> Observation {
     }
 }
 
-fn layers(Sandbox { no_new_privs, landlock, seccomp }: Sandbox) -> Observation {
+fn layers(Sandbox { no_new_privs, landlock, seccomp, failures }: Sandbox) -> Observation {
     let landlocked = landlock.map(|version| format!("Landlock (version {version})"));
     let layers = [
         ("no_new_privs", no_new_privs.then(|| "no_new_privs".to_owned())),
@@ -164,7 +164,8 @@ fn layers(Sandbox { no_new_privs, landlock, seccomp }: Sandbox) -> Observation {
             format!("files are read under {}; this system has no {}", present.join(", "), absent.join(", no ")),
         ),
     };
-    seen("sandbox", verdict, what)
+    let why = if failures.is_empty() { String::new() } else { format!(" ({})", failures.join("; ")) };
+    seen("sandbox", verdict, what + &why)
 }
 
 fn database(config: &Config) -> Vec<Observation> {

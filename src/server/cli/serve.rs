@@ -161,6 +161,7 @@ async fn compose(
     let registry = Arc::new(registry.with_prices(config.prices.clone()));
     // What people upload and tools bring is read by another process of this program.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
+    tokio::spawn(report_missing_filter(reader.clone()));
     let tools = Tools::new(db.clone(), config.tool_servers.clone(), reader.clone());
     let toolbox = Arc::new(tools.clone());
     let store_raw = config.store_raw.value;
@@ -216,6 +217,15 @@ async fn compose(
         claim.release().await
     });
     Ok((House { router, drain }, reloadable))
+}
+
+/// Says at the start where files are read with every system call allowed: `doctor` tells more.
+async fn report_missing_filter(reader: Arc<Converter>) {
+    if let Ok(sandbox) = reader.sandbox().await
+        && !sandbox.seccomp
+    {
+        tracing::warn!(why = sandbox.failures.join("; "), "files are read without a filter of system calls");
+    }
 }
 
 /// Takes up the replies that wait for a person. Nobody waits for that at the start.

@@ -19,17 +19,21 @@ use crate::server::convert::wire::{Answer, PICTURE_ANSWER_BYTES, Request, TEXT_A
 use crate::server::convert::{Article, Converted, Kind, Picture, Refused, encoding, tidy};
 use crate::server::platform::tasks;
 
-/// Copies share their places: [`limits::CONVERTS_AT_ONCE`] files are read at once, the others wait.
+/// Copies share their places: [`limits::CONVERTS_AT_ONCE`] files are read at once, and pages that were fetched have a place
+/// of their own; the others wait for a time.
 #[derive(Debug, Clone)]
 pub struct Converter {
     program: Arc<Path>,
     places: Arc<Semaphore>,
+    page_places: Arc<Semaphore>,
 }
 
 impl Converter {
     /// `program` is Turnleaf itself, of which `convert` is asked.
     pub fn new(program: PathBuf) -> Self {
-        Self { program: program.into(), places: Arc::new(Semaphore::new(limits::CONVERTS_AT_ONCE)) }
+        let places = |count| Arc::new(Semaphore::new(count));
+        let (files, pages) = (places(limits::CONVERTS_AT_ONCE), places(limits::PAGE_CONVERTS_AT_ONCE));
+        Self { program: program.into(), places: files, page_places: pages }
     }
 
     /// The text of a file that [`sniff`](crate::server::convert::sniff) gave this kind. `encoding` is a label of the
@@ -104,7 +108,11 @@ impl Converter {
     }
 
     async fn ask(&self, request: Request, file: Bytes, most: usize) -> Result<Answer, Refused> {
-        let _place = self.places.acquire().await.map_err(|_| Refused::OutOfBounds)?;
+        let places = if matches!(request, Request::Page { .. }) { &self.page_places } else { &self.places };
+        let Ok(Ok(_place)) = timeout(limits::CONVERT_WAIT, places.acquire()).await else {
+            tracing::warn!(file = request.name(), "a file was not read: too many others were");
+            return Err(Refused::OutOfBounds);
+        };
         let why = match timeout(limits::CONVERT_TIME, self.spoken(&request, file, most)).await {
             Ok(Ok(frame)) => match answered(frame.into()) {
                 Some(answer) => return answer,

@@ -7,7 +7,7 @@ mod linux;
 use serde::{Deserialize, Serialize};
 
 /// The layers in force.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
     /// No program that the process starts has more rights than it has.
     pub no_new_privs: bool,
@@ -15,6 +15,9 @@ pub struct Sandbox {
     pub landlock: Option<u32>,
     /// Only the system calls of a process that computes are let through.
     pub seccomp: bool,
+    /// Why layers that the kernel should have are not there.
+    #[serde(default)]
+    pub failures: Vec<String>,
 }
 
 /// Enters the sandbox. A layer that the kernel has not is left out, the others hold without it.
@@ -23,8 +26,20 @@ pub fn enter() -> Sandbox {
     linux::enter()
 }
 
+/// All layers but the filter of system calls, so that a test sees what the others refuse by themselves.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub fn enter_without_filter() -> Sandbox {
+    linux::enter_without_filter()
+}
+
 /// Enters the sandbox, of which this system has no layer.
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 pub fn enter() -> Sandbox {
+    Sandbox::default()
+}
+
+/// The same.
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+pub fn enter_without_filter() -> Sandbox {
     Sandbox::default()
 }

@@ -2,6 +2,8 @@
 //! the size of a request's head, on how long a client may read nothing and on the connections of one address, patience when
 //! file descriptors run out, and an end that waits for no one for ever.
 
+mod patience;
+
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -18,10 +20,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::patience::{IsDownload, PatientStream};
 use crate::domain::limits;
 use crate::server::http::admission::{Counts, network_of};
 use crate::server::http::problem::Problem;
@@ -43,8 +45,9 @@ pub struct ConnectionLimits {
     pub proxies: Vec<AddressRange>,
     /// How long the head of a request may take.
     pub head_time: Duration,
-    /// How long a client may take nothing of what is sent to it.
+    /// How long a client may take nothing of what is sent to it, and of a download.
     pub write_time: Duration,
+    pub download_write_time: Duration,
     /// How long requests that are under way may take after the end was asked for.
     pub drain: Duration,
 }
@@ -57,6 +60,7 @@ impl Default for ConnectionLimits {
             proxies: Vec::new(),
             head_time: limits::HEAD_TIME,
             write_time: limits::WRITE_TIME,
+            download_write_time: limits::DOWNLOAD_WRITE_TIME,
             drain: limits::DRAIN,
         }
     }
@@ -170,18 +174,20 @@ async fn connection(
         tracing::debug!(%error, "cannot switch off delayed sending");
     }
     // Also the end of a client that reads nothing, and with it of what waits to be sent to it.
-    let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(bounds.write_time));
+    let is_download = IsDownload::default();
+    let times = (bounds.write_time, bounds.download_write_time);
+    let stream = PatientStream::new(stream, is_download.clone(), times);
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
-        router.call(request)
+        let (answering, is_download) = (router.call(request), is_download.clone());
+        async move { answering.await.inspect(|response| is_download.set(response)) }
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(bounds.head_time)
         .max_buf_size(limits::HEAD_BYTES)
-        .serve_connection(TokioIo::new(Box::pin(stream)), service)
+        .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     tokio::pin!(serving);
     let ended = tokio::select! {

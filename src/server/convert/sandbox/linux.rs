@@ -2,6 +2,7 @@
 //! there is no other.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr, RulesetError, RulesetStatus, Scope,
@@ -50,11 +51,22 @@ const BOUND: [(libc::c_long, u8, u64); 3] = [
 ];
 
 pub fn enter() -> Sandbox {
-    let no_new_privs = rustix::thread::set_no_new_privs(true).is_ok();
     // The filter comes last: it lets nobody make another layer.
-    let landlock = forbid_resources().ok().flatten();
-    let seccomp = filter_system_calls().is_ok();
-    Sandbox { no_new_privs, landlock, seccomp }
+    let mut sandbox = enter_without_filter();
+    let filtered = kept("seccomp", filter_system_calls(), &mut sandbox.failures);
+    Sandbox { seccomp: filtered.is_some(), ..sandbox }
+}
+
+pub fn enter_without_filter() -> Sandbox {
+    let mut failures = Vec::new();
+    let no_new_privs = kept("no_new_privs", rustix::thread::set_no_new_privs(true), &mut failures).is_some();
+    let landlock = kept("Landlock", forbid_resources(), &mut failures).flatten();
+    Sandbox { no_new_privs, landlock, seccomp: false, failures }
+}
+
+/// The outcome of a layer, or why there is none.
+fn kept<T, E: Display>(layer: &str, outcome: Result<T, E>, failures: &mut Vec<String>) -> Option<T> {
+    outcome.map_err(|error| failures.push(format!("{layer}: {error}"))).ok()
 }
 
 /// Landlock without a single exception; its version, where the kernel has it.

@@ -177,6 +177,42 @@ async fn a_client_that_reads_nothing_is_left_and_what_waited_for_it_is_let_go() 
 }
 
 #[tokio::test]
+async fn download_may_be_paused_for_longer_than_a_page() {
+    let (listener, address) = bound().await;
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    const LENGTH: usize = 32 << 20;
+    let file = move |uri: http::Uri| {
+        let ends = Ends(told.clone(), format!("{} dropped", uri.path()));
+        let pieces = futures::stream::unfold((ends, 0), |(ends, sent)| async move {
+            if sent == LENGTH {
+                ends.well("all sent".into());
+                return None;
+            }
+            Some((Ok::<_, io::Error>(Bytes::from_static(&[b'a'; 64 << 10])), (ends, sent + (64 << 10))))
+        });
+        let kind = if uri.path() == "/file" { "attachment; filename=a" } else { "inline" };
+        async move { ([(http::header::CONTENT_DISPOSITION, kind)], Body::from_stream(pieces)) }
+    };
+    let router = Router::new().route("/file", get(file.clone())).route("/page", get(file));
+    let (write_time, download_write_time) = (Duration::from_millis(100), Duration::from_secs(600));
+    let bounds = ConnectionLimits { write_time, download_write_time, ..ConnectionLimits::default() };
+    tokio::spawn(serve_within(vec![listener], router, CancellationToken::new(), bounds));
+    let mut paused = Vec::new();
+    for path in ["/file", "/page"] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        paused.push(stream);
+    }
+    // The page is given up; the file, which has waited for longer, goes on where it was.
+    assert_eq!(heard.recv().await.unwrap(), "/page dropped");
+    let mut all = Vec::new();
+    paused[0].read_to_end(&mut all).await.unwrap();
+    assert!(all.len() > LENGTH, "{}", all.len());
+    assert_eq!(heard.recv().await.unwrap(), "all sent");
+}
+
+#[tokio::test]
 async fn a_client_that_reads_slowly_is_served_to_the_end() {
     let (listener, address) = bound().await;
     let whole = vec![b'a'; 8 << 20];
