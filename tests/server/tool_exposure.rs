@@ -352,6 +352,23 @@ async fn attached_text_exposes_a_chat_unless_its_owner_typed_it() {
 }
 
 #[tokio::test]
+async fn damaged_policy_refuses_the_tool_that_it_is_about() {
+    let internet = Internet::begin().await;
+    let house = House::new(Scripted::new("unused", [])).await;
+    let script = vec![calls([], &[("calculator", r#"{"expression":"1+1"}"#)]), done()];
+    let api = Api::over(process(house, &internet, script).await);
+    let never = json!({ "tool": "calculator", "policy": "never" });
+    assert_eq!(api.call("PUT", "/api/tool-policies", Some(never)).await.0, StatusCode::OK);
+    api.house.sql("PRAGMA ignore_check_constraints = ON").await;
+    api.house.sql("UPDATE tool_policies SET policy = 'nevr'").await;
+    api.house.sql("PRAGMA ignore_check_constraints = OFF").await;
+    let chat = chat_of(&api.house).await;
+    let turn = api.house.complete(send(&api.house, chat, "go").await).await;
+    assert_eq!(statuses(&turn), [ToolStatus::Failed], "{turn:?}");
+    assert!(last_result(&turn).contains("does not allow it"), "{turn:?}");
+}
+
+#[tokio::test]
 async fn hosts_are_allowed_one_by_one_over_http_and_on_the_page() {
     let internet = Internet::begin().await;
     let house = House::new(Scripted::new("unused", [])).await;
