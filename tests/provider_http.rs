@@ -354,6 +354,23 @@ async fn an_endpoint_of_the_open_internet_reaches_nothing_local() {
 }
 
 #[tokio::test]
+async fn reply_keeps_ordinary_header_values_and_loses_credentials() {
+    let said = |key: &str, token: &str| format!("data: {key}, {token}, https://example.org, sk-no-key-required\n\n");
+    let server = FakeProvider::start(vec![stream(&said(KEY, "9f8e7d6c5b4a3f2e"))]).await;
+    let headers = [("HTTP-Referer", "https://example.org"), ("Proxy-Authorization", "Bearer 9f8e7d6c5b4a3f2e")];
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.into())).to_vec();
+    let of = Endpoint { headers, ..endpoint("fake", server.base_url()) };
+    let reply = ChatEndpoint::new(&of, HttpClient::default()).send("m", "{}".into()).await.unwrap();
+    assert_eq!(String::from_utf8(read(reply).await.0).unwrap(), said("[removed]", "[removed]"));
+
+    // Exports take out the same, and the placeholder in the place of a key is ordinary text too.
+    let keyless = Endpoint { api_key: Some("sk-no-key-required".into()), ..endpoint("keyless", server.base_url()) };
+    let registry = Registry::new(vec![of, keyless], None, Vec::new(), Demo::new(0.0));
+    let clean = registry.without_keys(said(KEY, "9f8e7d6c5b4a3f2e").into());
+    assert_eq!(clean, said("[removed]", "[removed]"));
+}
+
+#[tokio::test]
 async fn extra_headers_go_out_and_are_shown_nowhere() {
     let refusal = format!("{{\"error\": \"no {KEY}, no canary-in-a-header\"}}");
     let server = FakeProvider::start(vec![vec![Verb::Status(401), Verb::Bytes(refusal.into()), Verb::Fin]]).await;

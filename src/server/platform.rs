@@ -4,6 +4,7 @@
 pub mod base_url;
 pub mod clock;
 pub mod config;
+pub mod credentials;
 pub mod endpoint;
 pub mod ids;
 pub mod lock_file;

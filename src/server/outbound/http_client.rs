@@ -80,7 +80,7 @@ impl Target {
             extra_headers: endpoint.headers.clone().into(),
             local_network: endpoint.local_network,
             secrets: Secrets::new(endpoint.secrets().cloned()),
-            reply_secrets: Secrets::of_replies(endpoint.secrets().cloned()),
+            reply_secrets: Secrets::new(endpoint.credentials()),
         }
     }
 }

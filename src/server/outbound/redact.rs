@@ -23,12 +23,6 @@ impl Secrets {
         Self(secrets.into_iter().filter(|secret| secret.expose_secret().len() >= SHORTEST).collect())
     }
 
-    /// The secrets to look for in whole replies: only those that can be no ordinary word. Servers that want no key are
-    /// often given one such as `ollama`, and a reply may well speak of that.
-    pub fn of_replies(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        Self::new(secrets.into_iter().filter(|secret| secret.expose_secret().len() >= SHAPED))
-    }
-
     /// The text without known secrets and without words that look like keys.
     pub fn redact(&self, text: &str) -> String {
         let text = String::from_utf8_lossy(&self.clean(text.as_bytes(), true).0).into_owned();
@@ -149,12 +143,6 @@ mod tests {
             assert_eq!(secrets.redact(said), expected);
         }
         assert!(!format!("{secrets:?}").contains("horse"));
-    }
-
-    #[test]
-    fn a_placeholder_for_a_key_is_not_taken_out_of_replies() {
-        let secrets = Secrets::of_replies([SecretString::from("ollama"), SecretString::from("hunter2hunter2")]);
-        assert_eq!(secrets.redact_bytes("ollama, hunter2hunter2".into()), "ollama, [removed]");
     }
 
     #[test]

@@ -64,8 +64,9 @@ impl Registry {
             origin: Origin::Demo,
             check: None,
         });
-        let keys = entries.iter().filter_map(|entry| entry.endpoint.as_ref()).flat_map(|endpoint| endpoint.secrets());
-        let keys = RwLock::new(keys.cloned().collect());
+        let keys =
+            entries.iter().filter_map(|entry| entry.endpoint.as_ref()).flat_map(|endpoint| endpoint.credentials());
+        let keys = RwLock::new(keys.collect());
         let (entries, default) = (RwLock::new(Arc::new(entries)), RwLock::new(default));
         let (candidates, prices) = (RwLock::new(candidates), RwLock::default());
         let (resting, accepted) = (Mutex::default(), RwLock::default());
@@ -192,10 +193,10 @@ impl Registry {
 
     fn remember_keys(&self, endpoint: &Endpoint) {
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
-        for key in endpoint.secrets() {
+        for key in endpoint.credentials() {
             // Reloads bring the same ones again and again.
             if !keys.iter().any(|known| known.expose_secret() == key.expose_secret()) {
-                keys.push(key.clone());
+                keys.push(key);
             }
         }
     }
@@ -350,7 +351,7 @@ impl Registry {
 
     /// The keys that are taken out of what is served and of what leaves as a file, of what was stored before too.
     pub fn known_keys(&self) -> Secrets {
-        Secrets::of_replies(self.keys.read().unwrap_or_else(PoisonError::into_inner).clone())
+        Secrets::new(self.keys.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     fn entries(&self) -> Arc<Vec<Entry>> {

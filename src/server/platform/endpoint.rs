@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::domain::{Invalid, limits};
+use crate::server::platform::credentials;
 
 /// The protocol that an endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,6 +115,14 @@ impl Endpoint {
     /// What is sent to it and shown to nobody.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
         self.api_key.iter().chain(self.headers.iter().map(|(_, value)| value))
+    }
+
+    /// What is taken out of its replies and of exports: its key and the credentials in its headers. Other header values
+    /// are ordinary text, which replies may well hold.
+    pub fn credentials(&self) -> impl Iterator<Item = SecretString> {
+        let key = self.api_key.clone().filter(|key| credentials::is_credential(key.expose_secret()));
+        let of_headers = self.headers.iter().flat_map(|(name, value)| credentials::of_named_value(name, value));
+        key.into_iter().chain(of_headers)
     }
 }
 

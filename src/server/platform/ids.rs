@@ -12,6 +12,19 @@ pub fn mint<T: From<Uuid>>() -> T {
     T::from(Uuid::now_v7())
 }
 
+/// Whether an id belongs to something that was imported, or to a copy of that. Imports make ids of version 8 out of the ids
+/// in the file, so the version of an id tells text that came in with a file from text that was written here.
+pub fn is_imported(id: Uuid) -> bool {
+    id.get_version_num() == 8
+}
+
+/// A new id for a copy of what has the id `source`. The copy of something imported counts as imported.
+#[expect(clippy::disallowed_methods, reason = "this is where ids are made")]
+pub fn mint_for_copy<T: From<Uuid>>(source: Uuid) -> T {
+    let id = Uuid::now_v7();
+    T::from(if is_imported(source) { Uuid::new_v8(id.into_bytes()) } else { id })
+}
+
 /// One start of the server. What was left running under another boot id was left by a process that is gone
 /// (reliability.md 1.3 rule 7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,5 +65,15 @@ mod tests {
         let id: TurnId = mint();
         assert_eq!(id.uuid().get_version_num(), 7);
         assert_eq!(id.to_string().parse::<TurnId>().unwrap(), id);
+    }
+
+    #[test]
+    fn copy_of_something_imported_counts_as_imported() {
+        let (own, imported) = (mint::<TurnId>().uuid(), Uuid::new_v8([7; 16]));
+        assert!(!is_imported(own) && is_imported(imported));
+        assert!(!is_imported(mint_for_copy::<TurnId>(own).uuid()));
+        let copies: Vec<TurnId> = (0..3).map(|_| mint_for_copy(imported)).collect();
+        assert!(copies.iter().all(|copy| is_imported(copy.uuid())));
+        assert!(copies.windows(2).all(|pair| pair[0] < pair[1]), "copies sort by time too");
     }
 }

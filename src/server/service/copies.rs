@@ -62,7 +62,7 @@ impl Service {
         let path = skeleton(self.db(), owner, turn).await?;
         let now = self.clock().now();
         let mut chat = Chat {
-            id: ids::mint(),
+            id: ids::mint_for_copy(source.id.uuid()),
             title: marked(&source.title),
             default_branch_id: None,
             last_viewed_turn_id: None,
@@ -74,7 +74,8 @@ impl Service {
             updated_at: now,
             ..source
         };
-        let new_turns: HashMap<TurnId, TurnId> = path.turns.iter().map(|turn| (turn.id, ids::mint())).collect();
+        let new_turns: HashMap<TurnId, TurnId> =
+            path.turns.iter().map(|turn| (turn.id, ids::mint_for_copy(turn.id.uuid()))).collect();
         let stretches = self.stretches(owner, (id, chat.id), &path, &new_turns).await?;
         let copies = copies(&path, &new_turns, &stretches.of_turn);
         let (Some(branch), Some(leaf)) = (stretches.branches.last().cloned(), new_turns.get(&turn).copied()) else {

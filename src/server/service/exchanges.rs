@@ -110,6 +110,9 @@ impl Service {
     ) -> Result<Turn, ServiceError> {
         let parent = place.parent.as_ref();
         let mut turn = self.new_turn(tx, chat, &place.branch, parent, Role::User, exchange).await?;
+        if let Some(source) = message.copy_of {
+            turn.id = ids::mint_for_copy(source.uuid());
+        }
         written(&mut turn, message);
         bind_results(parent, &mut turn)?;
         Ok(turn)

@@ -257,7 +257,7 @@ fn repeatable(message: &Turn) -> Result<Message, ServiceError> {
         let reason = "a message of this path holds the result of a tool, which cannot be asked again";
         return Err(Invalid::new("leaf_turn_id", reason).into());
     }
-    Ok(Message::of(&message.blocks))
+    Ok(Message { copy_of: Some(message.id), ..Message::of(&message.blocks) })
 }
 
 fn last_reply(turn: &Turn) -> LastReply {

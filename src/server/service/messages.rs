@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::ServiceError;
 use crate::domain::attachment::{Attachment, CARD, Card};
-use crate::domain::{Block, Content, Invalid, limits};
+use crate::domain::{Block, Content, Invalid, TurnId, limits};
 use crate::server::tools::result::{Part, outcome};
 use crate::server::tools::toolbox::Fate;
 
@@ -95,6 +95,8 @@ pub struct Message {
     pub contents: Vec<Content>,
     /// As many.
     pub metadata: Vec<Value>,
+    /// The message that this one repeats without a person reading it again.
+    pub copy_of: Option<TurnId>,
 }
 
 impl Message {
@@ -102,7 +104,7 @@ impl Message {
     pub fn of(blocks: &[Block]) -> Self {
         let (contents, metadata) =
             blocks.iter().map(|block| (block.content.clone(), block.block_metadata.clone())).unzip();
-        Self { contents, metadata }
+        Self { contents, metadata, copy_of: None }
     }
 
     pub(super) fn push(&mut self, content: Content, card: Option<&Card>) {

@@ -76,7 +76,8 @@ pub async fn put(tx: &mut Tx, owner: UserId, said: &StoredPolicy, now: DateTime<
     Ok(())
 }
 
-/// What was said about a tool: in this chat, and for all chats; of whichever host.
+/// What was said about a tool: in this chat, and for all chats; of whichever host. A row that cannot be read counts as a
+/// no to the tool: it may have been one, and another row must not run the call in its place.
 pub async fn of(
     db: &Db,
     owner: UserId,
@@ -88,7 +89,13 @@ pub async fn of(
         let query = sqlx::query_as(OF).bind(owner.uuid()).bind(chat.uuid()).bind(server).bind(tool);
         query.fetch_all(pool).await?
     });
-    Ok(kept(readable(rows, "tool_policies").into_iter().map(read), "tool_policies"))
+    let count = rows.len();
+    let mut policies: Vec<StoredPolicy> = kept(readable(rows, "tool_policies").into_iter().map(read), "tool_policies");
+    if policies.len() < count {
+        let (server, tool) = (server.to_owned(), tool.to_owned());
+        policies.push(StoredPolicy { chat: None, server, tool, host: None, policy: Policy::Never, schema_hash: None });
+    }
+    Ok(policies)
 }
 
 /// Everything that an owner said about tools.

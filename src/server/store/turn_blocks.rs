@@ -49,7 +49,7 @@ pub struct BlockOf<'a> {
 #[derive(sqlx::FromRow)]
 pub(in crate::server::store) struct BlockRow {
     id: Uuid,
-    turn_id: Uuid,
+    pub(super) turn_id: Uuid,
     seq: i64,
     chat_seq: i64,
     author: Lossy<String>,

@@ -62,9 +62,10 @@ pub fn reads_chats(tool: &str) -> bool {
     tool == SEARCH
 }
 
-/// Whether what a tool gives is Turnleaf's own or its owner's words, and nothing of a stranger.
+/// Whether what a tool gives is Turnleaf's own, and nothing of a stranger. Chats quote pages and files, so a search in
+/// them is none of these.
 pub fn gives_trusted_text(tool: &str) -> bool {
-    matches!(tool, TIME | CALCULATOR | SEARCH)
+    matches!(tool, TIME | CALCULATOR)
 }
 
 /// The host that a call reaches, of a tool that is asked about for each host.

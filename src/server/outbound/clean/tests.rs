@@ -9,7 +9,7 @@ use crate::domain::FailureKind;
 const KEYS: [&str; 3] = ["key-0123456789abcdef", "key-0123456789abcdef-longer", "aabaabaabaac"];
 
 fn secrets() -> Secrets {
-    Secrets::of_replies(KEYS.map(SecretString::from))
+    Secrets::new(KEYS.map(SecretString::from))
 }
 
 /// What a redactor gives of these pieces.

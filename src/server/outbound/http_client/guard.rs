@@ -22,7 +22,13 @@ pub enum Blocked {
     NotPublic(IpAddr),
     #[error("{0} is a cloud metadata or link-local address, and those are never connected to")]
     Metadata(IpAddr),
+    #[error("{0} is the name of a cloud metadata service, and those are never connected to")]
+    MetadataName(&'static str),
 }
+
+/// Names of metadata services. A proxy resolves names itself, so these are refused before anything is sent.
+const METADATA_NAMES: [&str; 5] =
+    ["metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal"];
 
 /// What is reached at an address: where its owner says that it may be in the local network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +55,18 @@ impl Blocked {
         };
         match self {
             Self::NotPublic(_) => format!("{self}. If that is meant, switch “Local network” on for this {what}."),
-            Self::Metadata(_) => format!("{self}. Give this {what} another address."),
+            Self::Metadata(_) | Self::MetadataName(_) => format!("{self}. Give this {what} another address."),
         }
     }
 }
 
-/// Refuses an address whose host is written as one that may not be connected to.
+/// Refuses an address whose host is written as one that may not be connected to, or named as a metadata service.
 pub fn check_literal(base_url: &str, local_network: bool) -> Result<(), Blocked> {
+    let host = reqwest::Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_ascii_lowercase));
+    let host = host.as_deref().map(|host| host.trim_end_matches('.'));
+    if let Some(name) = METADATA_NAMES.into_iter().find(|name| host == Some(*name)) {
+        return Err(Blocked::MetadataName(name));
+    }
     let blocked = base_url::literal_host(base_url).and_then(|address| Blocked::of(address, local_network));
     blocked.map_or(Ok(()), Err)
 }
@@ -185,6 +196,22 @@ mod tests {
         for url in ["http://127.0.0.1:11434/", "http://192.168.1.5/v1", "http://[::1]/", "http://[fd12::1]/"] {
             assert_eq!(check_literal(url, true), Ok(()), "{url}");
         }
+    }
+
+    #[test]
+    fn name_of_a_metadata_service_is_refused_before_a_proxy_resolves_it() {
+        for url in [
+            "http://metadata.google.internal/computeMetadata/v1/",
+            "http://METADATA.Google.internal./",
+            "http://metadata/",
+            "http://instance-data:80/latest",
+        ] {
+            for local_network in [true, false] {
+                let blocked = check_literal(url, local_network);
+                assert!(matches!(blocked, Err(Blocked::MetadataName(_))), "{url}: {blocked:?}");
+            }
+        }
+        assert_eq!(check_literal("http://metadata.example.org/", true), Ok(()));
     }
 
     #[tokio::test]

@@ -42,7 +42,7 @@ impl Key {
         Self(hash)
     }
 
-    /// The id of a part of it.
+    /// The id of a part of it, of the version that says that it was imported ([`ids::is_imported`](crate::server::platform::ids::is_imported)).
     pub fn id(&self, part: &str) -> Uuid {
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&self.0.clone().chain_update(part).finalize()[..16]);

@@ -2,13 +2,32 @@
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::gate::is_granted;
 use crate::domain::{Role, limits};
+use crate::server::platform::ids;
 use crate::server::store::search::{Filter, Hit, Kind, Query, look};
 use crate::server::store::{Db, tool_policies};
 use crate::server::tools::built_in::{self, Library};
 use crate::server::tools::toolbox::Caller;
+
+/// The author of a hit that its owner wrote.
+const BY_USER: &str = "user";
+
+/// Whether a stored result of a search holds nothing but messages that the owner wrote here. Replies may quote pages and
+/// files, and an imported chat may say anything. A result that was cut cannot be read and counts as others' text.
+pub(super) fn is_owners_text(result: &Value) -> bool {
+    let is_local = |hit: &Value, field: &str| {
+        let id = hit.get(field).and_then(Value::as_str).and_then(|id| id.parse::<Uuid>().ok());
+        id.is_some_and(|id| !ids::is_imported(id))
+    };
+    let is_owners = |hit: &Value| {
+        let is_by_user = hit.get("said_by").and_then(Value::as_str) == Some(BY_USER);
+        is_by_user && is_local(hit, "turn_id") && is_local(hit, "chat_id")
+    };
+    result.get("found").and_then(Value::as_array).is_some_and(|found| found.iter().all(is_owners))
+}
 
 /// The chats of this database.
 pub(super) struct Shelves(pub Db);
@@ -32,7 +51,7 @@ impl Library for Shelves {
                         "chat": hit.chat_title,
                         "chat_id": hit.chat_id,
                         "turn_id": hit.turn_id,
-                        "said_by": if hit.role == Role::User { "user" } else { "assistant" },
+                        "said_by": if hit.role == Role::User { BY_USER } else { "assistant" },
                         "at": hit.created_at,
                         "text": hit.excerpt.text,
                     })

@@ -6,7 +6,7 @@ use super::Tools;
 use crate::domain::UserId;
 use crate::server::platform::config::tool_servers::ToolServer;
 use crate::server::store::trusted_tools::{self, TrustedTool};
-use crate::server::store::{Db, StoreError};
+use crate::server::store::{Db, StoreError, tool_listings};
 use crate::server::tools::toolbox::Described;
 
 /// What the configuration file's trust in a tool comes to.
@@ -28,9 +28,16 @@ impl Trust {
         };
         match server.pinned_hash(&tool.tool).or_else(first_seen) {
             Some(trusted) if trusted != tool.schema_hash() => Self::Changed,
+            None if !is_trusted_at_first_sight(server, &tool.tool, seen) => Self::Changed,
             _ => Self::Holds,
         }
     }
+}
+
+/// Whether a tool that has no pin is trusted as it describes itself now: the file names it, or its server has no pins yet.
+/// A tool that a server adds later under `*` is one that nobody has looked at.
+fn is_trusted_at_first_sight(server: &ToolServer, tool: &str, seen: &[TrustedTool]) -> bool {
+    server.trusted_tools.iter().any(|trusted| trusted.name == tool) || seen.iter().all(|seen| seen.server != server.id)
 }
 
 impl Tools {
@@ -39,7 +46,13 @@ impl Tools {
         let Some(server) = self.configured_server(server).filter(|server| server.trusts(&tool.tool)) else {
             return Ok(Trust::Absent);
         };
-        pin(&self.0.db, owner, &server, std::slice::from_ref(tool)).await?;
+        // All that its server lists, so that the first call of one tool makes no stranger of the others.
+        let listings = tool_listings::all(&self.0.db, owner).await?;
+        let mut tools = self.tools_of(owner, &server.id, &listings);
+        if !tools.iter().any(|listed| listed.tool == tool.tool) {
+            tools.push(tool.clone());
+        }
+        pin(&self.0.db, owner, &server, &tools).await?;
         Ok(Trust::of(Some(&server), tool, &trusted_tools::all(&self.0.db, owner).await?))
     }
 }
@@ -55,6 +68,7 @@ pub(in crate::server::service) async fn pin(
     let is_new = |tool: &&Described| {
         server.trusts(&tool.tool)
             && server.pinned_hash(&tool.tool).is_none()
+            && is_trusted_at_first_sight(server, &tool.tool, &known)
             && !known.iter().any(|seen| seen.server == server.id && seen.tool == tool.tool)
     };
     let new: Vec<&Described> = tools.iter().filter(is_new).collect();
@@ -67,4 +81,50 @@ pub(in crate::server::service) async fn pin(
         trusted_tools::pin(&mut tx, owner, &seen).await?;
     }
     tx.commit().await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::server::platform::config::tool_servers::Reach;
+
+    fn described(tool: &str) -> Described {
+        Described {
+            tool: tool.into(),
+            title: tool.into(),
+            description: "Reads.".into(),
+            schema: json!({ "type": "object" }),
+            is_harmless: false,
+            hints: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn tool_of_a_second_listing_is_trusted_only_where_the_file_names_it() {
+        let server = |trusted: &[&str]| ToolServer {
+            id: "files".into(),
+            name: "Files".into(),
+            reach: Reach::Program { argv: Vec::new(), env: BTreeMap::new(), folder: None },
+            idle: None,
+            total: None,
+            trusted_tools: trusted.iter().map(|&name| name.into()).collect(),
+        };
+        let (first, second) = (described("read"), described("send"));
+        let pin =
+            |server: &str| TrustedTool { server: server.into(), tool: "read".into(), schema_hash: first.schema_hash() };
+        for (trusted, seen, tool, expected) in [
+            (&["*"][..], vec![], &first, Trust::Holds),
+            (&["*"], vec![pin("files")], &first, Trust::Holds),
+            (&["*"], vec![pin("files")], &second, Trust::Changed),
+            (&["*"], vec![pin("other")], &second, Trust::Holds),
+            (&["read", "send"], vec![pin("files")], &second, Trust::Holds),
+            (&["read"], vec![pin("files")], &second, Trust::Absent),
+        ] {
+            assert_eq!(Trust::of(Some(&server(trusted)), tool, &seen), expected, "{trusted:?} {seen:?} {}", tool.tool);
+        }
+    }
 }

@@ -1,0 +1,194 @@
+//! Credentials among configured values: only these are taken out of what providers and tool servers answer. An ordinary
+//! header value, such as the address of this site, belongs to replies like any other text.
+
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
+
+/// Shorter values are too likely to be ordinary words.
+const SHORTEST: usize = 12;
+/// A value with fewer different characters guards nothing.
+const DISTINCT: usize = 5;
+/// The schemes that stand before a credential in a header.
+const SCHEMES: [&str; 5] = ["bearer", "basic", "token", "key", "apikey"];
+/// A name with one of these among its words names a credential …
+const CREDENTIAL: [&str; 18] = [
+    "authorization",
+    "auth",
+    "cookie",
+    "key",
+    "keys",
+    "apikey",
+    "token",
+    "tokens",
+    "pat",
+    "jwt",
+    "secret",
+    "secrets",
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "credential",
+    "credentials",
+];
+/// … unless it ends with one of these.
+const ABOUT: [&str; 11] = ["file", "path", "dir", "url", "uri", "host", "name", "id", "type", "limit", "header"];
+/// Words of the keys that people give to servers which want none, and that examples have.
+const PLACEHOLDER: [&str; 47] = [
+    "sk",
+    "no",
+    "not",
+    "non",
+    "none",
+    "null",
+    "nil",
+    "empty",
+    "key",
+    "api",
+    "apikey",
+    "token",
+    "secret",
+    "required",
+    "needed",
+    "necessary",
+    "used",
+    "unused",
+    "ignored",
+    "dummy",
+    "fake",
+    "test",
+    "testing",
+    "example",
+    "sample",
+    "demo",
+    "placeholder",
+    "your",
+    "my",
+    "here",
+    "change",
+    "changeme",
+    "me",
+    "local",
+    "localhost",
+    "lm",
+    "studio",
+    "llama",
+    "cpp",
+    "llamacpp",
+    "ollama",
+    "vllm",
+    "server",
+    "openai",
+    "anything",
+    "any",
+    "x",
+];
+
+/// The credentials in the value of a header or of a variable, by its name. A password in an address is one under any name.
+pub fn of_named_value(name: &str, value: &SecretString) -> Vec<SecretString> {
+    let value = value.expose_secret().trim();
+    if let Some(url) = Url::parse(value).ok().filter(|_| value.contains("://")) {
+        return url.password().into_iter().filter(|password| is_credential(password)).map(Into::into).collect();
+    }
+    if !names_credential(name) {
+        return Vec::new();
+    }
+    let parts: Vec<&str> = if words(name).any(|word| word == "cookie") {
+        value.split(';').filter_map(|pair| pair.split_once('=').map(|(_, value)| value.trim())).collect()
+    } else {
+        vec![without_scheme(value)]
+    };
+    parts.into_iter().filter(|part| is_credential(part)).map(Into::into).collect()
+}
+
+/// Whether a value can be a credential, and no placeholder, path or address in the place of one.
+pub fn is_credential(value: &str) -> bool {
+    let mut distinct: Vec<char> = value.chars().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let is_location = value.contains("://") || value.starts_with(['/', '~', '.']) && !value.contains('=');
+    value.len() >= SHORTEST
+        && distinct.len() >= DISTINCT
+        && !is_location
+        && !words(value).all(|word| is_placeholder(&word))
+}
+
+/// A word that guards nothing: a known one, a repeated character, or digits that are counted up.
+fn is_placeholder(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let steps_by = |step: fn(u8) -> u8| bytes.windows(2).all(|pair| pair[1] == step(pair[0]));
+    let counts_up = bytes.iter().all(u8::is_ascii_digit) && steps_by(|digit| b'0' + (digit - b'0' + 1) % 10);
+    PLACEHOLDER.contains(&word) || steps_by(|byte| byte) || counts_up
+}
+
+fn names_credential(name: &str) -> bool {
+    let words: Vec<String> = words(name).collect();
+    let is_about = words.last().is_some_and(|word| ABOUT.contains(&word.as_str()));
+    !is_about && words.iter().any(|word| CREDENTIAL.contains(&word.as_str()))
+}
+
+fn without_scheme(value: &str) -> &str {
+    match value.split_once(char::is_whitespace) {
+        Some((scheme, rest)) if SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) => rest.trim(),
+        _ => value,
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, value: &str) -> Vec<String> {
+        let found = of_named_value(name, &value.into());
+        found.iter().map(|secret| secret.expose_secret().to_owned()).collect()
+    }
+
+    #[test]
+    fn headers_and_variables_that_hold_credentials_are_told_from_ordinary_ones() {
+        for (name, value, expected) in [
+            ("HTTP-Referer", "https://example.org", &[][..]),
+            ("X-Title", "My own Turnleaf", &[]),
+            ("anthropic-beta", "context-management-2025-06-27", &[]),
+            ("OpenAI-Organization", "org-0123456789abcdef", &[]),
+            ("Authorization", "Bearer 9f8e7d6c5b4a3f2e", &["9f8e7d6c5b4a3f2e"]),
+            ("proxy-authorization", "Basic dXNlcjpodW50ZXIy", &["dXNlcjpodW50ZXIy"]),
+            ("Authorization", "9f8e7d6c5b4a3f2e", &["9f8e7d6c5b4a3f2e"]),
+            ("x-api-key", "correct horse battery", &["correct horse battery"]),
+            ("X-Goog-Api-Key", "AIza0123456789", &["AIza0123456789"]),
+            ("X-Session-Token", "9f8e7d6c5b4a3f2e", &["9f8e7d6c5b4a3f2e"]),
+            ("Cookie", "theme=dark; sid=9f8e7d6c5b4a3f2e", &["9f8e7d6c5b4a3f2e"]),
+            ("GITHUB_PERSONAL_ACCESS_TOKEN", "ghp_9f8e7d6c5b4a", &["ghp_9f8e7d6c5b4a"]),
+            ("API_KEY_FILE", "run-secrets-openai", &[]),
+            ("KEYBOARD_LAYOUT", "de-nodeadkeys-extended", &[]),
+            ("DATABASE_URL", "postgres://me:hunter2hunter2@db/x", &["hunter2hunter2"]),
+            ("AUTH_ENDPOINT", "https://auth.example.org/token", &[]),
+            ("SECRET_STORE", "/var/lib/secrets/store", &[]),
+        ] {
+            assert_eq!(of(name, value), expected, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn placeholder_for_a_key_is_no_credential() {
+        for text in [
+            "sk-no-key-required",
+            "not-needed-here",
+            "your-api-key-here",
+            "lm-studio-key",
+            "sk-xxxxxxxxxxxxxxxx",
+            "sk-1234567890",
+            "000000000000",
+            "https://example.org",
+            "ollama",
+        ] {
+            assert!(!is_credential(text), "{text}");
+        }
+        for text in ["hunter2hunter2", "sk-0123456789abcdef", "the-secret-key-of-this-test", "837462910473"] {
+            assert!(is_credential(text), "{text}");
+        }
+    }
+}
