@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
@@ -171,12 +171,18 @@ pub struct Followed;
 
 /// A response whose place is taken until its body is sent or given up.
 pub fn held_by_body<K: Hash + Eq + Send + Unpin + 'static>(response: Response, place: Counted<K>) -> Response {
-    response.map(|inner| Body::new(HeldBody { inner, _place: place }))
+    response.map(|inner| Body::new(HeldBody { inner, rest: Bytes::new(), _place: place }))
 }
+
+/// How much of a body is given at once. Hyper lets go of a body when it has taken the last of it, and would take a page of
+/// megabytes as one.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// A body with its place.
 struct HeldBody<K: Hash + Eq> {
     inner: Body,
+    /// What came and is not given yet.
+    rest: Bytes,
     _place: Counted<K>,
 }
 
@@ -185,15 +191,31 @@ impl<K: Hash + Eq + Unpin> HttpBody for HeldBody<K> {
     type Error = axum::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.inner).poll_frame(cx)
+        if self.rest.is_empty() {
+            match ready!(Pin::new(&mut self.inner).poll_frame(cx)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(bytes) => self.rest = bytes,
+                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+                },
+                end => return Poll::Ready(end),
+            }
+        }
+        let length = self.rest.len().min(PIECE_BYTES);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
+        self.rest.is_empty() && self.inner.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
+        let (inner, rest) = (self.inner.size_hint(), self.rest.len() as u64);
+        let mut hint = SizeHint::new();
+        hint.set_lower(inner.lower() + rest);
+        if let Some(upper) = inner.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
     }
 }
 
