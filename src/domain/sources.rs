@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::block::{Block, Content};
 use crate::id::BlockId;
 use crate::limits;
-use crate::plain::hidden_characters;
+use crate::plain::{hidden_characters, is_hidden};
 
 /// The type of the blocks that hold sources.
 pub const TYPE: &str = "x:sources";
@@ -109,7 +109,7 @@ fn cleaned(text: &str, chars: usize) -> String {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.extend(word.chars().filter(|c| hidden_characters(c.encode_utf8(&mut [0; 4])) == 0));
+        line.extend(word.chars().filter(|c| !is_hidden(*c)));
     }
     line.chars().take(chars).collect()
 }

@@ -9,6 +9,7 @@ mod result;
 mod sources;
 
 pub use arguments::{all_arguments, arguments};
+pub use letters::hidden_badge;
 pub use result::{result, tail};
 pub use sources::sources;
 

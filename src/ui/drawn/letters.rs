@@ -1,27 +1,61 @@
 //! Text of a stranger in which nothing hides: what is there but not seen is named.
 
-use crate::domain::plain::is_hidden;
-use crate::ui::markdown::{Attribute, Element, Html};
+use crate::domain::limits;
+use crate::domain::plain::{hidden, hidden_characters};
+use crate::ui::markdown::{Attribute, Element, Html, Part};
+use crate::ui::words::transcript as words;
 
 /// So many of a run of hidden characters are named one by one.
 const NAMED: usize = 3;
 
 /// Text with a badge for every run of characters that are not seen.
 pub fn write(html: &mut Html, text: &str) {
-    let mut rest = text;
-    while let Some(at) = rest.find(is_hidden) {
-        html.text(&rest[..at]);
-        let end = rest[at..].find(|c| !is_hidden(c)).map_or(rest.len(), |length| at + length);
-        let run = &rest[at..end];
-        let mut name: Vec<String> = run.chars().take(NAMED).map(|c| format!("U+{:04X}", u32::from(c))).collect();
-        let more = run.chars().count().saturating_sub(NAMED);
-        if more > 0 {
-            name.push(format!("+{more}"));
+    let mut hidden = hidden(text).peekable();
+    let mut shown = 0;
+    while let Some((begin, first)) = hidden.next() {
+        html.text(&text[shown..begin]);
+        shown = begin + first.len_utf8();
+        let mut name = code(first);
+        let mut count = 1;
+        while let Some((at, c)) = hidden.next_if(|(at, _)| *at == shown) {
+            shown = at + c.len_utf8();
+            count += 1;
+            if count <= NAMED {
+                name.push(' ');
+                name.push_str(&code(c));
+            }
         }
-        html.leaf(Element::Span, &[(Attribute::Class, "hidden-letters"), (Attribute::Dir, "ltr")], &name.join(" "));
-        rest = &rest[end..];
+        if count > NAMED {
+            name.push_str(&format!(" +{}", count - NAMED));
+        }
+        html.leaf(Element::Span, &[(Attribute::Class, "hidden-letters"), (Attribute::Dir, "ltr")], &name);
     }
-    html.text(rest);
+    html.text(&text[shown..]);
+}
+
+/// The number of a character as Unicode writes it.
+fn code(c: char) -> String {
+    format!("U+{:04X}", u32::from(c))
+}
+
+/// How many characters of a message are not seen; where they are, as a person asks for it. Nothing where all are seen.
+/// A message that is still being written, or a very long one, has the count alone.
+pub fn hidden_badge(text: &str, is_open: bool) -> Option<Part> {
+    let count = hidden_characters(text);
+    if count == 0 {
+        return None;
+    }
+    let words = words::cleaned([0, 0, 0, count.into()]);
+    let mut html = Html::default();
+    let class = [(Attribute::Class, "hidden-count")];
+    if is_open || text.len() > limits::TOOL_SHOWN_BYTES {
+        html.leaf(Element::P, &class, &words);
+    } else {
+        html.open(Element::Details, &[(Attribute::Class, "hidden-text")]);
+        html.leaf(Element::Summary, &class, &words);
+        text_box(&mut html, &words, false, text);
+    }
+    Some(Part::new(html.finish()))
 }
 
 /// A box of text as it was written. `name` is what it is called; code reads from the left.

@@ -6,6 +6,7 @@ use super::*;
 use crate::domain::block::ToolStatus;
 use crate::domain::sample::{self, tool_result, tool_use, turn_id};
 use crate::domain::{Block, Content};
+use crate::ui::locale::{Locale, speak};
 
 fn block(content: Content) -> Block {
     sample::block(2, 0, content)
@@ -36,6 +37,21 @@ fn a_run_of_hidden_characters_is_one_badge_that_names_them() {
     assert!(html.contains("26 hidden characters"), "{html}");
     assert!(!html.contains('\u{e0061}'));
     assert!(!asked(json!({"a": "plain 👩\u{200d}👧"})).contains("hidden"));
+}
+
+#[test]
+fn hidden_characters_of_a_message_are_counted_and_named_on_demand() {
+    let tags: String = ('\u{e0061}'..='\u{e007a}').collect();
+    let drawn = |text: &str, is_open| hidden_badge(text, is_open).map(|badge| badge.markup().as_str().to_owned());
+    let text = format!("hi <b>{tags}");
+    let ended = drawn(&text, false).unwrap();
+    assert!(ended.contains("<summary class=\"hidden-count\">26 hidden characters</summary>"), "{ended}");
+    assert!(ended.contains("hi &lt;b&gt;<span") && ended.contains("U+E0061 U+E0062 U+E0063 +23</span>"), "{ended}");
+    assert_eq!(drawn(&text, true).unwrap(), "<p class=\"hidden-count\">26 hidden characters</p>");
+    assert_eq!(drawn("👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم क्\u{200d}ष", false), None);
+    let chinese = speak(Locale::Chinese, || drawn("a\u{200b}", false)).unwrap();
+    assert!(chinese.contains("1 个隐藏字符"), "{chinese}");
+    assert!(!drawn(&format!("{}\u{200b}", "x".repeat(70_000)), false).unwrap().contains("<pre"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::api::view::BlockMarkup;
 use crate::browser::document;
 use crate::domain::sources::{self, Sources};
 use crate::domain::{Block, BlockId, BlockState, Content, TurnId, language};
+use crate::ui::drawn::hidden_badge;
 use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
 use crate::ui::markdown::{self, Cite, Part, Plain, Streaming};
@@ -29,7 +30,11 @@ pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
     let parts = Memo::new(move |_| {
         let sources = sources.get();
         let draw = |block: &Block, markup: Option<&BlockMarkup>| {
-            let draw = |streaming: &mut Option<Streaming>| draw(block, markup, &sources, id, streaming);
+            let draw = |streaming: &mut Option<Streaming>| {
+                let mut parts = draw(block, markup, &sources, id, streaming);
+                parts.extend(text_of(block).and_then(|text| hidden_badge(text, block.state == BlockState::Open)));
+                parts
+            };
             streaming.try_update_value(draw).unwrap_or_default()
         };
         turn.with_block(block, draw).unwrap_or_default()
@@ -51,12 +56,17 @@ pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
     }
 }
 
+/// The words of a block of text or of reasoning.
+fn text_of(block: &Block) -> Option<&str> {
+    match &block.content {
+        Content::Text { text, .. } => Some(text),
+        Content::Thinking { thinking, .. } => Some(thinking),
+        _ => None,
+    }
+}
+
 fn language_of(block: &Block) -> Option<&'static str> {
-    let text = match &block.content {
-        Content::Text { text, .. } => text,
-        Content::Thinking { thinking, .. } => thinking,
-        _ => return None,
-    };
+    let text = text_of(block)?;
     if block.state == BlockState::Open { language::so_far(text) } else { language::of(text) }
 }
 
@@ -73,11 +83,7 @@ fn draw(
     turn: TurnId,
     streaming: &mut Option<Streaming>,
 ) -> Vec<Part> {
-    let text = match &block.content {
-        Content::Text { text, .. } => text,
-        Content::Thinking { thinking, .. } => thinking,
-        _ => return Vec::new(),
-    };
+    let Some(text) = text_of(block) else { return Vec::new() };
     if block.state != BlockState::Open {
         *streaming = None;
         let cites = Cite::of(sources, turn, block.id, text);

@@ -10,7 +10,9 @@ use super::turn_heading::{TurnHeading, article_id, heading_id};
 use super::verbs::Verbs;
 use crate::domain::attachment::Attachment;
 use crate::domain::{Block, Content, Role, TurnId, language};
+use crate::ui::drawn::hidden_badge;
 use crate::ui::erased::{live, rows, view};
+use crate::ui::markdown::view::drawn;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 
@@ -65,8 +67,10 @@ fn SaidBlock(turn: TurnState, block: Block) -> impl IntoView {
     match block.content {
         Content::Text { text, .. } => {
             let lang = language::of(&text);
+            let hidden = hidden_badge(&text, false).map(|badge| drawn(&[badge]));
             view! {
                 <div class="said" dir="auto" lang=lang data-block-id=block.id.to_string() data-block-type="text">{text}</div>
+                {hidden}
             }
             .into_any()
         }
