@@ -254,17 +254,26 @@ async fn search_that_finds_a_reply_exposes_the_chat_and_one_that_finds_own_messa
 async fn imported_chat_and_a_copy_of_it_are_exposed_from_the_start_and_name_no_hosts() {
     for house in House::everywhere(|| Scripted::new("unused", [])).await {
         let internet = Internet::begin().await;
-        let house = process(house, &internet, vec![done()]).await;
+        let script = || [search(), fetch("http://evil.test/")];
+        let house = process(house, &internet, [vec![done()], script().into()].concat()).await;
         let original = chat_of(&house).await;
         let id = send(&house, original, "Read http://evil.test/ for me.").await;
         house.complete(id).await;
         let archive = exported(&house, Which::Chat(original)).await;
+        // The chat itself was written here.
+        let id = send(&house, original, "Go on.").await;
+        let evil = question(&house, id, &[]).await;
+        assert_eq!((evil.title.as_str(), evil.note), ("Web page (evil.test)", None));
+        house.service.stop_turn(house.owner, id).await.unwrap();
+        // Only where it is not known any more does its archive come in as a stranger's.
+        house.service.delete_chat(house.owner, original).await.unwrap();
+        house.service.empty_trash(house.owner).await.unwrap();
+
         let chat = imported(&house, "chat.json", &archive, false).await.chats[0].id.unwrap();
         let path = house.service.path(house.owner, chat, None, 9).await.unwrap();
         let leaf = path.turns.last().unwrap().id;
         let copy = house.service.copy_chat(house.owner, chat, leaf, None).await.unwrap().it.chat.id;
-        let script = || [search(), fetch("http://evil.test/")];
-        let house = process(house, &internet, [script(), script(), script()].concat()).await;
+        let house = process(house, &internet, [script(), script()].concat()).await;
         for chat in [chat, copy] {
             let id = send(&house, chat, "Go on.").await;
             let chats = question(&house, id, &[]).await;
@@ -274,11 +283,6 @@ async fn imported_chat_and_a_copy_of_it_are_exposed_from_the_start_and_name_no_h
             assert!(evil.note.as_deref().is_some_and(|note| note.contains("names evil.test")), "{evil:?}");
             house.service.stop_turn(house.owner, id).await.unwrap();
         }
-        // The chat itself was written here.
-        let id = send(&house, original, "Go on.").await;
-        let evil = question(&house, id, &[]).await;
-        assert_eq!((evil.title.as_str(), evil.note), ("Web page (evil.test)", None));
-        house.service.stop_turn(house.owner, id).await.unwrap();
         house.close().await;
     }
 }

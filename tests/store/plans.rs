@@ -63,6 +63,8 @@ const MAY_LOOK_THROUGH: [(&str, &str, &str); 22] = [
     ("uploads", "USED", "all that an owner keeps is counted"),
 ];
 
+/// How the statements begin with which the checker reads all values of a table.
+const SCAN_OF_THE_CHECKER: &str = "SELECT /* all values */ ";
 /// What the checker asks at the end of the story; it reads everything.
 const OF_THE_CHECKER: &str = "SELECT id, depth FROM turns WHERE depth >= $1";
 
@@ -207,7 +209,10 @@ async fn nothing_in_the_story_of_a_chat_reads_a_table_through() {
     let known = store::statements();
     let mut found = Vec::new();
     for text in &statements {
-        if text == OF_THE_CHECKER || known.iter().any(|(.., known)| known == text && !is_beginning(known)) {
+        if text == OF_THE_CHECKER
+            || text.starts_with(SCAN_OF_THE_CHECKER)
+            || known.iter().any(|(.., known)| known == text && !is_beginning(known))
+        {
             continue;
         }
         let lines = lookings_through(writer, text).await;

@@ -148,7 +148,7 @@ fn rows(dir: &str, version: i64) -> String {
         );
     }
     if version >= 13 {
-        all += &format!("INSERT INTO chat_tools (chat_id, choice) VALUES ({chat}, '{{}}'); ");
+        all += &format!("INSERT INTO chat_tools (chat_id, choice) VALUES ({chat}, '\"{{}}\"'); ");
         for (n, tool) in [(33, "fetch_page"), (34, "search_chats")] {
             all += &format!(
                 "INSERT INTO tool_policies (id, owner_id, chat_id, server, tool, policy, schema_hash, created_at) \

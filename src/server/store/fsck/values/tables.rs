@@ -30,7 +30,7 @@ const NONE: &str = "NULL";
 const ID: &[&str] = &["id"];
 
 /// A failure that says nothing, for a turn or a call whose own cannot be read.
-const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":""}"#;
+const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;
 
 /// A table of things that belong to an owner alone.
 const fn table(name: &'static str, key: &'static [&'static str], columns: &'static [Column]) -> Table {
