@@ -181,7 +181,7 @@ const PIECE_BYTES: usize = 64 << 10;
 /// A body with its place.
 struct HeldBody<K: Hash + Eq> {
     inner: Body,
-    /// What came and is not given yet.
+    /// The buffer: bytes that arrived and were not passed on yet.
     rest: Bytes,
     _place: Counted<K>,
 }

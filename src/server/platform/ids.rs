@@ -12,7 +12,7 @@ pub fn mint<T: From<Uuid>>() -> T {
     T::from(Uuid::now_v7())
 }
 
-/// Whether an id belongs to something that was imported, or to a copy of that. Imports make ids of version 8 out of the ids
+/// Tells the ids of imported things, and of copies of them, from ids that were made here. Imports make ids of version 8 out of the ids
 /// in the file, so the version of an id tells text that came in with a file from text that was written here.
 pub fn is_imported(id: Uuid) -> bool {
     id.get_version_num() == 8

@@ -76,7 +76,7 @@ pub async fn put(tx: &mut Tx, owner: UserId, said: &StoredPolicy, now: DateTime<
     Ok(())
 }
 
-/// What was said about a tool: in this chat, and for all chats; of whichever host. A row that cannot be read counts as a
+/// The policies of a tool: of this chat, and of all chats; for every host. A row that cannot be read counts as a
 /// no to the tool: it may have been one, and another row must not run the call in its place.
 pub async fn of(
     db: &Db,

@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_io_timeout::TimeoutStream;
 
-/// Whether the response that is being sent is a download.
+/// A mark that a connection and its body share: the response that is being sent is a download.
 #[derive(Debug, Clone, Default)]
 pub struct IsDownload(Arc<AtomicBool>);
 

@@ -34,7 +34,7 @@ impl Trust {
     }
 }
 
-/// Whether a tool that has no pin is trusted as it describes itself now: the file names it, or its server has no pins yet.
+/// Trust on first use, for a tool that has no pin: it holds where the file names it, or its server has no pins yet.
 /// A tool that a server adds later under `*` is one that nobody has looked at.
 fn is_trusted_at_first_sight(server: &ToolServer, tool: &str, seen: &[TrustedTool]) -> bool {
     server.trusted_tools.iter().any(|trusted| trusted.name == tool) || seen.iter().all(|seen| seen.server != server.id)

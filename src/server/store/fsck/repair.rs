@@ -59,7 +59,8 @@ pub async fn quarantined(db: &Db) -> Result<Vec<Quarantined>, StoreError> {
 }
 
 /// Puts every value that cannot be read into quarantine. Nothing else may use the database meanwhile, and turns that
-/// nothing drives must have been ended before. One transaction a row, so that a crash in the middle leaves fewer to do.
+/// nothing drives must have been ended before. One transaction a row; what is
+/// derived from the rows follows behind them all, so a crash in between leaves findings that no later repair mends.
 ///
 /// # Errors
 /// Those of the database itself; what cannot be repaired is a [`Repair`] that says so.
