@@ -35,6 +35,7 @@ pub mod health;
 pub mod host;
 mod idempotency;
 pub mod imports;
+mod leave;
 pub mod json;
 mod json_shape;
 mod language;

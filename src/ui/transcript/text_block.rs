@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::api::view::BlockMarkup;
 use crate::browser::document;
+use crate::domain::leaving::KnownHosts;
 use crate::domain::sources::{self, Sources};
 use crate::domain::{Block, BlockId, BlockState, Content, TurnId, language};
 use crate::ui::drawn::hidden_badge;
@@ -11,14 +12,15 @@ use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
 use crate::ui::markdown::{self, Cite, Part, Plain, Streaming};
 use crate::ui::standalone::standalone;
-use crate::ui::state::TurnState;
+use crate::ui::state::{ChatState, TurnState};
 
 /// What a drawn mark has in it.
 const MARK: &str = "<sup class=\"md-cite\">";
 
 /// A block of text or of reasoning, whole or growing.
 #[component]
-pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
+pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl IntoView {
+    let known_hosts = state.known_hosts();
     let streaming = StoredValue::new(None::<Streaming>);
     let (of_state, of_language) = (turn.clone(), turn.clone());
     let (id, of_sources) = (turn.id(), turn.clone());
@@ -39,6 +41,15 @@ pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
         };
         turn.with_block(block, draw).unwrap_or_default()
     });
+    // A page that stands alone has no server that could ask.
+    let parts = if standalone().is_some() {
+        parts
+    } else {
+        Memo::new(move |_| {
+            let asking = |part: &Part, known: &KnownHosts| markdown::with_asking_links(part.clone(), known, id);
+            parts.with(|parts| known_hosts.with(|known| parts.iter().map(|part| asking(part, known)).collect()))
+        })
+    };
     let is_open =
         Memo::new(move |_| of_state.with_block(block, |block, _| block.state == BlockState::Open).unwrap_or_default());
     // Fonts and voices follow it; the interface may be in another one.

@@ -3,7 +3,10 @@
 use pulldown_cmark::LinkType;
 
 use super::{AUTO, Draw};
-use crate::ui::markdown::html::{Attribute, Element, Html};
+use crate::domain::TurnId;
+use crate::domain::leaving::{KnownHosts, asking_address};
+use crate::ui::markdown::html::{Attribute, Element, Html, escape, unescaped};
+use crate::ui::markdown::part::{Markup, Part};
 use crate::ui::markdown::target::Target;
 use crate::ui::markdown::words;
 
@@ -29,6 +32,31 @@ impl Image {
     pub fn new(destination: &str) -> Self {
         Self { target: Target::parse(destination).filter(Target::is_web), alt: String::new(), inner: 0 }
     }
+}
+
+/// A part of a turn's reply whose links ask before they lead to a host that is not known (`domain::leaving`).
+pub fn with_asking_links(part: Part, known: &KnownHosts, turn: TurnId) -> Part {
+    /// The writer alone writes this: a quote in a text is a reference.
+    const WEB: &str = " href=\"http";
+    let mut rest = part.markup().as_str();
+    if !rest.contains(WEB) {
+        return part;
+    }
+    let mut out = String::with_capacity(rest.len() * 2);
+    while let Some((begin, end)) = rest.find(WEB).and_then(|at| {
+        let begin = at + WEB.len() - "http".len();
+        Some((begin, begin + rest[begin..].find('"')?))
+    }) {
+        out.push_str(&rest[..begin]);
+        let address = unescaped(&rest[begin..end]);
+        match Target::parse(&address) {
+            Some(target) if known.has(target.host(), &address) => out.push_str(&rest[begin..end]),
+            _ => escape(&asking_address(&address, turn), &mut out),
+        }
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    Part::new(Markup::written(out))
 }
 
 impl Draw<'_> {
