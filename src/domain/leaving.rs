@@ -29,12 +29,12 @@ impl KnownHosts {
     /// Adds the hosts that a text of the person's names, in addresses or by themselves.
     pub fn add_named_in(&mut self, text: &str) {
         // A host may stand between letters of a script without spaces, or be written in such letters itself.
-        let is_wide = |c: char| is_of_name(c) || (!c.is_ascii() && c.is_alphanumeric());
-        for run in runs(text, is_wide) {
+        let is_of_letters = |c: char| is_of_name(c) || (!c.is_ascii() && c.is_alphanumeric());
+        for run in runs(text, is_of_letters) {
             self.add(text, run);
             if !run.is_ascii() {
-                for narrow in runs(run, is_of_name) {
-                    self.add(text, narrow);
+                for piece in runs(run, |c| is_of_letters(c) && !is_east_asian(c)) {
+                    self.add(text, piece);
                 }
             }
         }
@@ -73,6 +73,11 @@ fn authority(address: &str) -> Option<&str> {
 
 fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
+}
+
+/// Letters of Chinese, Japanese and Korean.
+fn is_east_asian(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// The longest pieces of a text that have nothing but such characters.

@@ -17,7 +17,7 @@ async fn links_ask_before_they_lead_to_hosts_that_nobody_named() {
         let started = api.house.send("What is on docs.example.org?").await;
         let id = started.assistant_turn.id;
         api.house.ended(id).await;
-        let (status, page) = get(&api, &format!("/c/{}", started.chat_id)).await;
+        let (status, page) = get(&api, &format!("/c/{}", started.assistant_turn.chat_id)).await;
         assert_eq!(status, StatusCode::OK);
         assert!(page.contains("href=\"https://docs.example.org/a\""), "{page}");
         let asks = format!("/leave?turn={id}&amp;to=https%3A%2F%2Fevil.example%2F%3Fq%3Dsecret");
@@ -25,9 +25,9 @@ async fn links_ask_before_they_lead_to_hosts_that_nobody_named() {
         let (status, page) = get(&api, &asks.replace("&amp;", "&")).await;
         assert_eq!(status, StatusCode::OK);
         assert!(page.contains("href=\"https://evil.example/?q=secret\" rel=\"noopener noreferrer"), "{page}");
-        assert!(page.contains(&format!("href=\"/c/{}?at={id}\"", started.chat_id)), "{page}");
+        assert!(page.contains(&format!("href=\"/c/{}?at={id}\"", started.assistant_turn.chat_id)), "{page}");
         // A file that is taken out has no server that could ask.
-        let (_, file) = get(&api, &format!("/api/chats/{}/export?format=html", started.chat_id)).await;
+        let (_, file) = get(&api, &format!("/api/chats/{}/export?format=html", started.assistant_turn.chat_id)).await;
         assert!(file.contains("href=\"https://evil.example/?q=secret\"") && !file.contains("/leave"), "{file}");
         api.house.check().await;
         api.house.close().await;
@@ -45,7 +45,9 @@ async fn the_page_that_asks_goes_nowhere_by_itself() {
     for to in ["javascript%3Aalert(1)", "%2F%2Fevil.example", "data%3Atext%2Fhtml,x", "https%3A%2F%2Fa%40b.example"] {
         let (status, page) = get(&api, &format!("/leave?to={to}")).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{to}");
-        assert!(!page.contains("evil.example") && !page.contains("javascript:") && !page.contains("b.example"), "{page}");
+        // The forms of the page come back to its own address, which names it; nothing leads there.
+        let leads = ["javascript:", "data:", "//evil", "https:"].map(|way| format!("href=\"{way}"));
+        assert!(leads.iter().all(|way| !page.contains(way)) && !page.contains("Open link<"), "{page}");
     }
     let (status, page) = get(&api, "/leave?to=https%3A%2F%2Fa.example%2F%3F%22%3E%3Cscript%3E").await;
     assert_eq!(status, StatusCode::OK);

@@ -14,7 +14,6 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::leave::LeavePage;
 use crate::server::service::ServiceError;
-use crate::ui::markdown::Target;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,8 +39,7 @@ pub async fn page(
         },
         None => None,
     };
-    let target = Target::parse(&query.to);
-    let status = if target.is_some() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let page = LeavePage { target: target.as_ref(), turn: turn.as_ref() };
+    let page = LeavePage::new(&query.to, turn.as_ref());
+    let status = if page.has_target() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     Ok(asked.answer(&app, status, page.draw()))
 }

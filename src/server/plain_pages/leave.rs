@@ -15,18 +15,27 @@ use crate::ui::words::transcript::cleaned;
 /// The page of one link.
 pub struct LeavePage<'a> {
     /// Nothing where the address is none that a link may have.
-    pub target: Option<&'a Target>,
-    /// The reply that the link is in, as far as it is there.
-    pub turn: Option<&'a Turn>,
+    target: Option<Target>,
+    turn: Option<&'a Turn>,
 }
 
-impl LeavePage<'_> {
+impl<'a> LeavePage<'a> {
+    /// `turn` is the reply that the link is in, as far as it is there.
+    pub fn new(address: &str, turn: Option<&'a Turn>) -> Self {
+        Self { target: Target::parse(address), turn }
+    }
+
+    /// Whether the address is one that a link may have.
+    pub fn has_target(&self) -> bool {
+        self.target.is_some()
+    }
+
     pub fn draw(&self) -> Page {
         let back = match self.turn {
             Some(turn) => view! { <a class="button" href=address(turn)>{words::back_to_chat()}</a> }.into_any(),
             None => view! { <a class="button" href="/">{said::stay()}</a> }.into_any(),
         };
-        let body = match self.target {
+        let body = match &self.target {
             Some(target) => view! {
                 <p class="lead">{said::lead()}</p>
                 {address_of(target)}
@@ -91,27 +100,30 @@ mod tests {
     use crate::ui::locale::{Locale, speak};
 
     fn drawn(address: &str, turn: Option<&Turn>) -> String {
-        let target = Target::parse(address);
-        Owner::new().with(|| LeavePage { target: target.as_ref(), turn }.draw().body.to_html()).replace("<!>", "")
+        Owner::new().with(|| LeavePage::new(address, turn).draw().body.to_html()).replace("<!>", "")
     }
 
     #[test]
     fn the_whole_address_is_shown_with_its_host_and_its_data() {
         let turn = reply(2, []);
         let html = drawn("https://Evil.example:8443/a/b?secret=<b>1&2#end", Some(&turn));
-        assert!(html.contains("dir=\"ltr\">evil.example</strong>"), "{html}");
+        assert!(html.contains("class=\"leave-host\">evil.example</strong>"), "{html}");
         assert!(html.contains("https://<strong>Evil.example</strong>:8443/a/b?secret=&lt;b&gt;1&amp;2#end"), "{html}");
         assert!(html.contains(">?secret=&lt;b&gt;1&amp;2#end</code>") && !html.contains("<b>"), "{html}");
         assert!(html.contains("href=\"https://Evil.example:8443/a/b?secret=") && html.contains("noreferrer"), "{html}");
         assert!(html.contains(&format!("href=\"/c/{}?at={}\"", turn.chat_id, turn.id)), "{html}");
         let chinese = speak(Locale::Chinese, || drawn("https://a.example/", None));
-        assert!(chinese.contains("打开链接") && chinese.contains("href=\"/\"") && !chinese.contains("附带"), "{chinese}");
+        assert!(
+            chinese.contains("打开链接") && chinese.contains("href=\"/\"") && !chinese.contains("附带"),
+            "{chinese}"
+        );
         assert!(drawn("mailto:me@a.example", None).contains("mailto:me@<strong>a.example</strong>"));
     }
 
     #[test]
     fn what_is_no_link_leads_nowhere() {
-        for address in ["javascript:alert(1)", "data:text/html,x", "//evil.example", "/c/1", "https://a@b.example", ""] {
+        for address in ["javascript:alert(1)", "data:text/html,x", "//evil.example", "/c/1", "https://a@b.example", ""]
+        {
             let html = drawn(address, None);
             assert!(html.matches("href=").count() == 1 && html.contains("href=\"/\""), "{address:?}: {html}");
         }

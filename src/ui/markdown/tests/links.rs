@@ -1,11 +1,11 @@
 //! Which addresses become links.
 
 use super::allowed::read;
-use crate::ui::markdown::autolink::{Piece, pieces};
 use crate::domain::leaving::KnownHosts;
 use crate::domain::sample::turn_id;
-use crate::ui::markdown::{render, with_asking_links};
+use crate::ui::markdown::autolink::{Piece, pieces};
 use crate::ui::markdown::target::Target;
+use crate::ui::markdown::{render, with_asking_links};
 
 /// The text with its links in angle brackets, each with where it leads if that differs.
 fn marked(text: &str) -> String {
@@ -165,13 +165,14 @@ fn links_to_hosts_that_are_not_known_lead_to_the_page_that_asks() {
         render(text).into_iter().map(asking).map(|part| part.markup().as_str().to_owned()).collect()
     };
     let asking = |address: &str| format!(" href=\"/leave?turn={}&amp;to={address}\"", turn_id(2));
-    let html = draw("https://a.test/?q='1&2' and [b](https://known.test.evil.test/ \"t\") and ![c](http://i.test/p.png)");
-    assert!(html.contains(&asking("https%3A%2F%2Fa.test%2F%3Fq%3D%271%262%27")), "{html}");
+    let html =
+        draw("https://a.test/?q='1&2'#x and [b](https://known.test.evil.test/ \"t\") and ![c](http://i.test/p.png)");
+    assert!(html.contains(&asking("https%3A%2F%2Fa.test%2F%3Fq%3D%271%262%27%23x")), "{html}");
     assert!(html.contains(&asking("https%3A%2F%2Fknown.test.evil.test%2F")), "{html}");
     assert!(html.contains(&asking("http%3A%2F%2Fi.test%2Fp.png")), "{html}");
     assert!(!html.contains("href=\"http") && html.contains("noreferrer"), "{html}");
     // What is seen stays: the address as text, and where a link leads in its title.
-    assert!(html.contains(">https://a.test/?q=&#39;1&amp;2&#39;</a>"), "{html}");
+    assert!(html.contains(">https://a.test/?q=&#39;1&amp;2&#39;#x</a>"), "{html}");
     assert!(html.contains("title=\"t — https://known.test.evil.test/\""), "{html}");
     for text in [
         "[a](https://known.test/x?y=1&z=2)",
