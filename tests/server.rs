@@ -64,6 +64,8 @@ mod interchange;
 mod kept_responses;
 #[path = "server/language.rs"]
 mod language;
+#[path = "server/leaving.rs"]
+mod leaving;
 #[path = "server/legacy.rs"]
 mod legacy;
 #[path = "support/legacy.rs"]

@@ -687,3 +687,36 @@ fn a_stretch_of_a_path_has_the_way_to_the_rest_at_both_ends() {
     let html = draw(turns);
     assert!(!html.contains("Load older") && !html.contains("Load newer") && html.contains("id=\"latest\""), "{html}");
 }
+
+#[test]
+fn hidden_characters_of_messages_and_replies_are_counted_beside_them() {
+    let tags: String = ('\u{e0061}'..='\u{e006c}').collect();
+    let said = format!("look{tags}");
+    let html = draw(vec![view(user_turn(1, &said)), view(reply(2, [Content::text(&said)]))]);
+    assert_eq!(html.matches(">12 hidden characters</summary>").count(), 2, "{html}");
+    // The message itself is as it was written.
+    assert!(html.contains(&format!(">{said}</div>")), "{html}");
+    let open = draw(vec![view(growing(vec![Content::text(&said)]))]);
+    assert!(open.contains("<p class=\"hidden-count\">12 hidden characters</p>"), "{open}");
+    let ordinary = "👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم क्\u{200d}ष";
+    let html = draw(vec![view(user_turn(1, ordinary)), view(reply(2, [Content::text(ordinary)]))]);
+    assert!(!html.contains("hidden-count"), "{html}");
+}
+
+#[test]
+fn links_of_a_reply_ask_unless_a_message_on_the_path_names_their_host() {
+    let text = "See https://known.test/a and https://other.test/?q=1.";
+    let drawn = |said: &str| draw(vec![view(user_turn(1, said)), view(reply(2, [Content::text(text)]))]);
+    let asks = format!("href=\"/leave?turn={}&amp;to=https%3A%2F%2F", turn_id(2));
+    let html = drawn("what is on known.test?");
+    assert!(html.contains("href=\"https://known.test/a\""), "{html}");
+    assert!(html.contains(&format!("{asks}other.test%2F%3Fq%3D1\"")), "{html}");
+    let html = drawn("hello");
+    assert!(html.contains(&format!("{asks}known.test%2Fa\"")), "{html}");
+    // The server's richer drawing, too.
+    let parts = vec!["<p><a href=\"https://other.test/\">x</a></p>".to_owned()];
+    let turn = reply(2, [Content::text(text)]);
+    let markup = vec![BlockMarkup { block_id: turn.blocks[0].id, parts }];
+    let html = draw(vec![TurnView { markup, ..view(turn) }]);
+    assert!(html.contains(&format!("{asks}other.test%2F\">x</a>")), "{html}");
+}

@@ -15,6 +15,11 @@ mod real {
         web_sys::window().and_then(|window| window.location().pathname().ok()).unwrap_or_default()
     }
 
+    /// The host of the page, with its port unless it is the scheme's own.
+    pub fn host() -> Option<String> {
+        web_sys::window()?.location().host().ok()
+    }
+
     /// Keeps a word with the entry, if it is one of this path.
     pub fn keep(path: &str, word: &str) {
         if let Some(history) = entry(path) {
@@ -34,6 +39,10 @@ mod real {
         String::new()
     }
 
+    pub fn host() -> Option<String> {
+        None
+    }
+
     pub fn keep(_path: &str, _word: &str) {}
 
     pub fn kept(_path: &str) -> Option<String> {
@@ -41,4 +50,4 @@ mod real {
     }
 }
 
-pub use real::{keep, kept, path};
+pub use real::{host, keep, kept, path};

@@ -30,6 +30,7 @@ pub mod id;
 pub mod imported;
 pub mod json_bounds;
 pub mod language;
+pub mod leaving;
 pub mod limits;
 pub mod lineage;
 pub mod merge;

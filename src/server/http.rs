@@ -38,6 +38,7 @@ pub mod imports;
 pub mod json;
 mod json_shape;
 mod language;
+mod leave;
 mod new_chat;
 pub mod open_streams;
 mod openapi;

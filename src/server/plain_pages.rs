@@ -20,6 +20,7 @@ pub mod field;
 pub mod find;
 pub mod frame;
 pub mod grafts;
+pub mod leave;
 pub mod offline;
 pub mod preferences;
 pub mod providers;

@@ -35,7 +35,7 @@ mod words;
 pub mod tests;
 
 pub use cite::{Cite, source_id};
-pub use draw::without_buttons;
+pub use draw::{AskingLinks, without_buttons};
 pub use enrich::{ClassName, Enrich, Plain, Run};
 pub use html::{Attribute, Element, Html};
 pub use math::{MathAttribute, MathElement, MathStep, MathTree};

@@ -17,6 +17,10 @@ pub use home::HomePage;
 pub use not_found::NotFoundPage;
 pub use tree::TreePageView;
 
+/// The host and the port that a page was asked for under. The server puts it into the context; a browser knows it.
+#[derive(Debug, Clone)]
+pub struct RequestHost(pub String);
+
 /// How a page tells the server the status of its answer. The server puts it into the context; in the browser there is
 /// none and nothing to tell.
 #[derive(Clone)]

@@ -8,11 +8,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use leptos::prelude::*;
 
 use crate::api::view::TurnView;
-use crate::browser::{clock, local_store};
+use crate::browser::{clock, history, local_store};
+use crate::domain::leaving::KnownHosts;
 use crate::domain::waiting::waits_for;
-use crate::domain::{BlockId, Role, TurnId};
+use crate::domain::{BlockId, Content, Role, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::connection::Connection;
+use crate::ui::page::RequestHost;
 
 mod follow;
 mod hiding;
@@ -39,6 +41,8 @@ const OPEN: &str = "open";
 pub struct ChatState {
     /// The turns on screen: a stretch of the path.
     path: RwSignal<Vec<TurnState>>,
+    /// The hosts to which links of its replies lead at once.
+    known_hosts: Memo<KnownHosts>,
     /// Whether the path has turns before those.
     has_older: RwSignal<bool>,
     /// The path's last turn, where those on screen do not reach it.
@@ -67,8 +71,11 @@ impl ChatState {
     /// The state of a page that shows these turns, a whole path. `reload` loads a turn from the server and puts it here; it is called
     /// when events of a followed reply are missing.
     pub fn new(turns: Vec<TurnView>, reload: Callback<TurnId>) -> Self {
+        let path = RwSignal::new(turns.into_iter().map(TurnState::new).collect());
+        let own = history::host().or_else(|| use_context().map(|RequestHost(host)| host));
         Self {
-            path: RwSignal::new(turns.into_iter().map(TurnState::new).collect()),
+            path,
+            known_hosts: Memo::new(move |_| path.with(|path| known_hosts(path, own.clone()))),
             has_older: RwSignal::new(false),
             beyond: RwSignal::new(None),
             loading: RwSignal::new(Loading::default()),
@@ -88,6 +95,12 @@ impl ChatState {
     /// The turns on screen, root first.
     pub fn turns(self) -> Vec<TurnState> {
         self.path.get()
+    }
+
+    /// The hosts to which links of the replies on screen lead at once: those in the person's messages on screen, and
+    /// this server.
+    pub fn known_hosts(self) -> Memo<KnownHosts> {
+        self.known_hosts
     }
 
     /// The state of a turn on screen.
@@ -246,6 +259,21 @@ impl ChatState {
     fn drop_unseen(self) {
         self.followed.update_value(|followed| followed.retain(|id, _| self.shown(*id).is_some()));
     }
+}
+
+/// The hosts that the messages among these turns name.
+fn known_hosts(path: &[TurnState], own: Option<String>) -> KnownHosts {
+    let mut known = KnownHosts::new(own);
+    for turn in path.iter().filter(|turn| !is_reply(turn.role())) {
+        turn.with(|view| {
+            for block in &view.turn.blocks {
+                if let Content::Text { text, .. } = &block.content {
+                    known.add_named_in(text);
+                }
+            }
+        });
+    }
+    known
 }
 
 /// How many versions a turn has and which of them this is, from 1.

@@ -55,6 +55,7 @@ fn routes() -> BTreeSet<(String, String)> {
         "/documents",
         "/docs",
         "/docs/{id}",
+        "/leave",
         "/offline",
         "/worker.js",
     ];

@@ -9,8 +9,8 @@ use super::router::{HttpConfig, entrance, layers};
 use super::{
     attach_forms, blobs, branches, calls, chat_settings, chat_tools, chats, chats_page, compare, copies, documents,
     documents_forms, documents_page, drafts, events, everything, exports, find, forms, gallery, generations, grafts,
-    imports, new_chat, openapi, preferences, providers, reading, search, settings, site_pages, socket, tool_settings,
-    tools, trash, trash_page, tree, tree_pages, turn_pages, turns, uploads, usage, worker,
+    imports, leave, new_chat, openapi, preferences, providers, reading, search, settings, site_pages, socket,
+    tool_settings, tools, trash, trash_page, tree, tree_pages, turn_pages, turns, uploads, usage, worker,
 };
 use crate::server::app::App;
 
@@ -149,6 +149,7 @@ pub fn routes(app: &App, site: &std::sync::Arc<Site>, readiness: Readiness, conf
         .route("/forms/model", post(forms::model))
         .route("/forms/stop", post(forms::stop))
         .route("/forms/retry", post(forms::retry))
+        .route("/leave", get(leave::page))
         .route("/turns/{id}/edit", get(turn_pages::edit_page))
         .route("/turns/{id}/again", get(turn_pages::again_page))
         .route("/turns/{id}/sent", get(turn_pages::sent_page))

@@ -4,7 +4,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Response};
-use http::header::COOKIE;
+use http::header::{COOKIE, HOST};
 use leptos::prelude::provide_context;
 use leptos_axum::{LeptosRoutes, generate_route_list};
 
@@ -12,7 +12,7 @@ use super::headers::{Transport, allow_nonce};
 use crate::server::access::{Build, JustDeleted, Viewer, Zone};
 use crate::server::app::App as Server;
 use crate::ui::app::App;
-use crate::ui::page::PageStatus;
+use crate::ui::page::{PageStatus, RequestHost};
 use crate::ui::preferences::{Preferences, ZONE_COOKIE, kept};
 use crate::ui::shell::shell;
 
@@ -35,6 +35,9 @@ pub fn add(router: Router<Server>, server: &Server, transport: Transport) -> Rou
             provide_context(preferences(&parts.headers));
             provide_context(just_deleted(&parts.uri));
             provide_context(zone(&parts.headers));
+            if let Some(host) = parts.headers.get(HOST).and_then(|host| host.to_str().ok()) {
+                provide_context(RequestHost(host.to_owned()));
+            }
         }
         provide_status();
         allow_nonce(transport);

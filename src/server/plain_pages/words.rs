@@ -6,6 +6,7 @@ pub mod compare;
 pub mod documents;
 pub mod everything;
 pub mod failed;
+pub mod leave;
 pub mod offline;
 pub mod preferences;
 pub mod providers;

@@ -22,6 +22,7 @@ use super::words;
 use crate::domain::limits;
 
 pub use code::{language, open_code, without_buttons};
+pub use link::AskingLinks;
 
 const AUTO: (Attribute, &str) = (Attribute::Dir, "auto");
 const LTR: (Attribute, &str) = (Attribute::Dir, "ltr");

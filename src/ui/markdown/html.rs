@@ -228,6 +228,12 @@ pub fn escape(text: &str, out: &mut String) {
     out.push_str(&text[written..]);
 }
 
+/// A text that [`escape`] wrote, without control characters.
+pub fn unescaped(text: &str) -> String {
+    let marks = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    marks.into_iter().fold(text.to_owned(), |text, (reference, mark)| text.replace(reference, mark))
+}
+
 /// The picture of an ASCII control character.
 fn picture(control: u8) -> char {
     let code = if control == 0x7f { 0x2421 } else { 0x2400 + u32::from(control) };

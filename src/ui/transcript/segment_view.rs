@@ -169,7 +169,7 @@ pub fn SegmentBody(
         Segment::Think { blocks, .. } => blocks
             .into_iter()
             .filter_map(|at| state.block_at(&turn, at))
-            .map(|(turn, block)| view! { <TextBlock turn block=block.id/> })
+            .map(|(turn, block)| view! { <TextBlock state turn block=block.id/> })
             .collect_view()
             .into_any(),
         Segment::Text { block, .. } => match state.block_at(&turn, block) {
@@ -178,7 +178,7 @@ pub fn SegmentBody(
                 view! { <ErrorText turn block=id text/> }.into_any()
             }
             Some((turn, Block { id, content: Content::Text { .. }, .. })) => {
-                view! { <TextBlock turn block=id/> }.into_any()
+                view! { <TextBlock state turn block=id/> }.into_any()
             }
             Some((turn, block)) => view! { <OtherBlock turn block/> }.into_any(),
         },

@@ -9,16 +9,17 @@ use crate::domain::{Block, BlockId, BlockState, Content, TurnId, language};
 use crate::ui::drawn::hidden_badge;
 use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
-use crate::ui::markdown::{self, Cite, Part, Plain, Streaming};
+use crate::ui::markdown::{self, AskingLinks, Cite, Part, Plain, Streaming};
 use crate::ui::standalone::standalone;
-use crate::ui::state::TurnState;
+use crate::ui::state::{ChatState, TurnState};
 
 /// What a drawn mark has in it.
 const MARK: &str = "<sup class=\"md-cite\">";
 
 /// A block of text or of reasoning, whole or growing.
 #[component]
-pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
+pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl IntoView {
+    let known_hosts = state.known_hosts();
     let streaming = StoredValue::new(None::<Streaming>);
     let (of_state, of_language) = (turn.clone(), turn.clone());
     let (id, of_sources) = (turn.id(), turn.clone());
@@ -39,6 +40,17 @@ pub fn TextBlock(turn: TurnState, block: BlockId) -> impl IntoView {
         };
         turn.with_block(block, draw).unwrap_or_default()
     });
+    // A page that stands alone has no server that could ask.
+    let parts = if standalone().is_some() {
+        parts
+    } else {
+        let asking = StoredValue::new(AskingLinks::new(id));
+        Memo::new(move |_| {
+            let draw =
+                |asking: &mut AskingLinks| parts.with(|parts| known_hosts.with(|known| asking.draw(parts, known)));
+            asking.try_update_value(draw).unwrap_or_default()
+        })
+    };
     let is_open =
         Memo::new(move |_| of_state.with_block(block, |block, _| block.state == BlockState::Open).unwrap_or_default());
     // Fonts and voices follow it; the interface may be in another one.

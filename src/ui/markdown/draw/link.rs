@@ -3,7 +3,10 @@
 use pulldown_cmark::LinkType;
 
 use super::{AUTO, Draw};
-use crate::ui::markdown::html::{Attribute, Element, Html};
+use crate::domain::TurnId;
+use crate::domain::leaving::{KnownHosts, asking_address};
+use crate::ui::markdown::html::{Attribute, Element, Html, escape, unescaped};
+use crate::ui::markdown::part::{Markup, Part};
 use crate::ui::markdown::target::Target;
 use crate::ui::markdown::words;
 
@@ -29,6 +32,62 @@ impl Image {
     pub fn new(destination: &str) -> Self {
         Self { target: Target::parse(destination).filter(Target::is_web), alt: String::new(), inner: 0 }
     }
+}
+
+/// Draws the parts of a turn's reply so that links to hosts that are not known ask (`domain::leaving`). A reply grows at
+/// its end, so a part that was drawn before is not drawn again.
+#[derive(Debug)]
+pub struct AskingLinks {
+    turn: TurnId,
+    known: KnownHosts,
+    /// The fingerprint of each part, and the part with its links asking.
+    drawn: Vec<(u64, Part)>,
+}
+
+impl AskingLinks {
+    /// The links of one turn.
+    pub fn new(turn: TurnId) -> Self {
+        Self { turn, known: KnownHosts::default(), drawn: Vec::new() }
+    }
+
+    /// The parts of the reply as it is now.
+    pub fn draw(&mut self, parts: &[Part], known: &KnownHosts) -> Vec<Part> {
+        if self.known != *known {
+            self.known = known.clone();
+            self.drawn.clear();
+        }
+        let is_drawn = |((print, _), part): &(&(u64, Part), &Part)| *print == part.fingerprint();
+        let unchanged = self.drawn.iter().zip(parts).take_while(is_drawn).count();
+        self.drawn.truncate(unchanged);
+        let asking = |part: &Part| (part.fingerprint(), with_asking_links(part.clone(), known, self.turn));
+        self.drawn.extend(parts[unchanged..].iter().map(asking));
+        self.drawn.iter().map(|(_, part)| part.clone()).collect()
+    }
+}
+
+/// A part of a turn's reply whose links ask before they lead to a host that is not known.
+fn with_asking_links(part: Part, known: &KnownHosts, turn: TurnId) -> Part {
+    /// The writer alone writes this: a quote in a text is a reference.
+    const WEB: &str = " href=\"http";
+    let mut rest = part.markup().as_str();
+    if !rest.contains(WEB) {
+        return part;
+    }
+    let mut out = String::with_capacity(rest.len() * 2);
+    while let Some((begin, end)) = rest.find(WEB).and_then(|at| {
+        let begin = at + WEB.len() - "http".len();
+        Some((begin, begin + rest[begin..].find('"')?))
+    }) {
+        out.push_str(&rest[..begin]);
+        let address = unescaped(&rest[begin..end]);
+        match Target::parse(&address) {
+            Some(target) if known.has(target.host(), &address) => out.push_str(&rest[begin..end]),
+            _ => escape(&asking_address(&address, turn), &mut out),
+        }
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    Part::new(Markup::written(out))
 }
 
 impl Draw<'_> {

@@ -1,9 +1,11 @@
 //! Which addresses become links.
 
 use super::allowed::read;
+use crate::domain::leaving::KnownHosts;
+use crate::domain::sample::turn_id;
 use crate::ui::markdown::autolink::{Piece, pieces};
-use crate::ui::markdown::render;
 use crate::ui::markdown::target::Target;
+use crate::ui::markdown::{AskingLinks, render};
 
 /// The text with its links in angle brackets, each with where it leads if that differs.
 fn marked(text: &str) -> String {
@@ -152,4 +154,52 @@ fn only_three_shapes_of_destination_are_links() {
         Target::parse("HTTPS://A.Test:8080/X").map(|target| target.host().to_owned()).as_deref(),
         Some("a.test")
     );
+}
+
+#[test]
+fn links_to_hosts_that_are_not_known_lead_to_the_page_that_asks() {
+    let mut known = KnownHosts::new(Some("127.0.0.1:8080".into()));
+    known.add_named_in("what does https://known.test/ say?");
+    let draw = |text: &str| -> String {
+        let parts = AskingLinks::new(turn_id(2)).draw(&render(text), &known);
+        parts.iter().map(|part| part.markup().as_str()).collect()
+    };
+    let asking = |address: &str| format!(" href=\"/leave?turn={}&amp;to={address}\"", turn_id(2));
+    let html =
+        draw("https://a.test/?q='1&2'#x and [b](https://known.test.evil.test/ \"t\") and ![c](http://i.test/p.png)");
+    assert!(html.contains(&asking("https%3A%2F%2Fa.test%2F%3Fq%3D%271%262%27%23x")), "{html}");
+    assert!(html.contains(&asking("https%3A%2F%2Fknown.test.evil.test%2F")), "{html}");
+    assert!(html.contains(&asking("http%3A%2F%2Fi.test%2Fp.png")), "{html}");
+    assert!(!html.contains("href=\"http") && html.contains("noreferrer"), "{html}");
+    // What is seen stays: the address as text, and where a link leads in its title.
+    assert!(html.contains(">https://a.test/?q=&#39;1&amp;2&#39;#x</a>"), "{html}");
+    assert!(html.contains("title=\"t — https://known.test.evil.test/\""), "{html}");
+    for text in [
+        "[a](https://known.test/x?y=1&z=2)",
+        "http://KNOWN.test:8080/",
+        "http://127.0.0.1:8080/c/1",
+        "me@elsewhere.test",
+        "` href=\"https://a.test\"`",
+        "no link",
+    ] {
+        let plain: String = render(text).iter().map(|part| part.markup().as_str()).collect();
+        assert_eq!(draw(text), plain);
+    }
+}
+
+#[test]
+fn links_of_a_growing_reply_ask_as_those_of_a_whole_one() {
+    let text = "One https://a.test/1\n\n[two](https://b.test/2 \"t\")\n\n- three http://known.test/3\n- four";
+    let mut known = KnownHosts::new(None);
+    known.add_named_in("known.test");
+    let whole = |text: &str, known: &KnownHosts| AskingLinks::new(turn_id(2)).draw(&render(text), known);
+    let mut growing = AskingLinks::new(turn_id(2));
+    for end in (0..=text.len()).chain([40, 3, text.len()]) {
+        assert_eq!(growing.draw(&render(&text[..end]), &known), whole(&text[..end], &known), "{end}");
+    }
+    // A message on screen names another host.
+    known.add_named_in("a.test");
+    let named = growing.draw(&render(text), &known);
+    assert_eq!(named, whole(text, &known));
+    assert!(named[0].markup().as_str().contains(" href=\"https://a.test/1\""));
 }

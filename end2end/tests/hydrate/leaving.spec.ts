@@ -1,0 +1,48 @@
+// Links of a reply that lead to hosts which the person never named: a page asks first, live and after a reload, by every
+// way to follow a link. And what is not seen in messages is counted as it comes.
+import type { Page } from "@playwright/test";
+
+import { violations } from "../../support/axe.ts";
+import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";
+import { expect, test } from "../../support/fixtures.ts";
+
+const link = (page: Page, name: string) => textOf(latestReply(page)).getByRole("link", { name });
+
+test("a link to a host that was not named asks, live and after a reload", async ({ page, model }) => {
+  const asked: string[] = [];
+  page.context().on("request", (request) => asked.push(request.url()));
+  await begin(page, "What is on docs.example.org?\u{e0061}\u{e0062}");
+  const reply = await model.next();
+  reply.say("Read [this](https://docs.example.org/a) or [that](https://evil.example/x?q=secret).\u200b\n\n");
+  await expect(link(page, "this")).toHaveAttribute("href", "https://docs.example.org/a");
+  await expect(link(page, "that")).toHaveAttribute("href", /^\/leave\?turn=.*evil\.example%2Fx%3Fq%3Dsecret$/);
+  await expect(latestReply(page).getByText("1 hidden character", { exact: true })).toBeVisible();
+  await expect(page.getByText("2 hidden characters")).toBeVisible();
+  reply.say("```js\nlet a = 1;\n```\n");
+  reply.end();
+  await expectStatus(latestReply(page), "complete");
+  for (const _ of ["live", "after a reload"]) {
+    await expect(link(page, "this")).toHaveAttribute("href", "https://docs.example.org/a");
+    await expect(latestReply(page).getByText("1 hidden character", { exact: true })).toBeVisible();
+    for (const follow of ["click", "middle", "control", "keyboard"]) {
+      const opened = page.context().waitForEvent("page");
+      if (follow === "keyboard") await link(page, "that").press("Enter");
+      else if (follow === "middle") await link(page, "that").click({ button: "middle" });
+      else await link(page, "that").click({ modifiers: follow === "control" ? ["Control"] : [] });
+      const asking = await opened;
+      await expect(asking.getByRole("heading", { name: "Open this link?" })).toBeVisible();
+      expect(await violations(asking)).toEqual([]);
+      await asking.close();
+    }
+    expect(await violations(page)).toEqual([]);
+    await page.reload();
+    await hydrated(page);
+  }
+  // Nobody was asked but the server.
+  expect(asked.filter((url) => url.includes("//evil.example"))).toEqual([]);
+  // A host that a later message names is known from then on.
+  await begin(page, "Tell me about evil.example");
+  (await model.next()).answer("It is [there](https://evil.example/).");
+  await expectStatus(latestReply(page), "complete");
+  await expect(link(page, "there")).toHaveAttribute("href", "https://evil.example/");
+});

@@ -1,0 +1,131 @@
+//! The question before a link of a reply leads to a host that the person never named: the whole address, the host in it,
+//! and what it would carry there. Nothing is loaded from the host, and the page never goes there by itself.
+
+use leptos::prelude::*;
+
+use super::turns::address;
+use super::words::{self, leave as said};
+use super::{Page, Section};
+use crate::domain::Turn;
+use crate::domain::plain::hidden_characters;
+use crate::ui::erased::view;
+use crate::ui::markdown::Target;
+use crate::ui::words::transcript::cleaned;
+
+/// The page of one link.
+pub struct LeavePage<'a> {
+    /// Nothing where the address is none that a link may have.
+    target: Option<Target>,
+    turn: Option<&'a Turn>,
+}
+
+impl<'a> LeavePage<'a> {
+    /// `turn` is the reply that the link is in, as far as it is there.
+    pub fn new(address: &str, turn: Option<&'a Turn>) -> Self {
+        Self { target: Target::parse(address), turn }
+    }
+
+    /// Whether the address is one that a link may have.
+    pub fn has_target(&self) -> bool {
+        self.target.is_some()
+    }
+
+    pub fn draw(&self) -> Page {
+        let back = match self.turn {
+            Some(turn) => view! { <a class="button" href=address(turn)>{words::back_to_chat()}</a> }.into_any(),
+            None => view! { <a class="button" href="/">{said::stay()}</a> }.into_any(),
+        };
+        let body = match &self.target {
+            Some(target) => view! {
+                <p class="lead">{said::lead()}</p>
+                {address_of(target)}
+                <div class="deeds">
+                    {back}
+                    <a class="button danger" href=target.href().to_owned() rel="noopener noreferrer nofollow external">
+                        {said::open()}
+                    </a>
+                </div>
+            }
+            .into_any(),
+            None => view! {
+                <p class="lead">{said::no_link()}</p>
+                <div class="deeds">{back}</div>
+            }
+            .into_any(),
+        };
+        Page { section: Section::Chat, title: said::title().to_owned(), said: None, body }
+    }
+}
+
+/// The address with its host set apart, and what stands behind its path.
+fn address_of(target: &Target) -> AnyView {
+    let href = target.href();
+    let authority = href.find("://").map_or(href.find('@').map_or(0, |at| at + 1), |at| at + 3);
+    let host_end = authority + target.host().len();
+    // Lower case may take other bytes than what was written.
+    let (before, host, behind) = match (href.get(..authority), href.get(authority..host_end), href.get(host_end..)) {
+        (Some(before), Some(host), Some(behind)) if host.eq_ignore_ascii_case(target.host()) => (before, host, behind),
+        _ => ("", "", href),
+    };
+    let data = behind.find(['?', '#']).map(|at| behind[at..].to_owned()).filter(|data| data.len() > 1);
+    let data = data.map(|data| {
+        view! {
+            <dt>{said::data()}</dt>
+            <dd><code class="leave-address" dir="ltr">{data}</code></dd>
+        }
+    });
+    let hidden = hidden_characters(href);
+    let hidden = (hidden > 0).then(|| view! { <p class="hidden-count">{cleaned([0, 0, 0, hidden.into()])}</p> });
+    view! {
+        <dl class="leave-link">
+            <dt>{said::site()}</dt>
+            <dd><strong class="leave-host" dir="ltr">{target.host().to_owned()}</strong></dd>
+            <dt>{said::address()}</dt>
+            <dd>
+                <code class="leave-address" dir="ltr">
+                    {before.to_owned()}<strong>{host.to_owned()}</strong>{behind.to_owned()}
+                </code>
+            </dd>
+            {data}
+        </dl>
+        {hidden}
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::sample::reply;
+    use crate::ui::locale::{Locale, speak};
+
+    fn drawn(address: &str, turn: Option<&Turn>) -> String {
+        Owner::new().with(|| LeavePage::new(address, turn).draw().body.to_html()).replace("<!>", "")
+    }
+
+    #[test]
+    fn the_whole_address_is_shown_with_its_host_and_its_data() {
+        let turn = reply(2, []);
+        let html = drawn("https://Evil.example:8443/a/b?secret=<b>1&2#end", Some(&turn));
+        assert!(html.contains("class=\"leave-host\">evil.example</strong>"), "{html}");
+        assert!(html.contains("https://<strong>Evil.example</strong>:8443/a/b?secret=&lt;b&gt;1&amp;2#end"), "{html}");
+        assert!(html.contains(">?secret=&lt;b&gt;1&amp;2#end</code>") && !html.contains("<b>"), "{html}");
+        assert!(html.contains("href=\"https://Evil.example:8443/a/b?secret=") && html.contains("noreferrer"), "{html}");
+        assert!(html.contains(&format!("href=\"/c/{}?at={}\"", turn.chat_id, turn.id)), "{html}");
+        let chinese = speak(Locale::Chinese, || drawn("https://a.example/", None));
+        assert!(
+            chinese.contains("打开链接") && chinese.contains("href=\"/\"") && !chinese.contains("附带"),
+            "{chinese}"
+        );
+        assert!(drawn("mailto:me@a.example", None).contains("mailto:me@<strong>a.example</strong>"));
+    }
+
+    #[test]
+    fn what_is_no_link_leads_nowhere() {
+        for address in ["javascript:alert(1)", "data:text/html,x", "//evil.example", "/c/1", "https://a@b.example", ""]
+        {
+            let html = drawn(address, None);
+            assert!(html.matches("href=").count() == 1 && html.contains("href=\"/\""), "{address:?}: {html}");
+        }
+    }
+}
