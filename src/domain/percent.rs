@@ -1,7 +1,7 @@
 //! Text inside of addresses and headers (RFC 3986 2.1, RFC 8187 3.2): everything but letters, digits and `-._~` is written
 //! as the percent signs of its bytes.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// What needs no sign (RFC 3986 2.3) is left as it is.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -9,6 +9,11 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 /// A text as one segment of a path, one value of a query, or the value of an extended parameter of a header.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
+}
+
+/// A part of an address as people read it. Bytes that are no UTF-8 become U+FFFD.
+pub fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -26,6 +31,8 @@ mod tests {
             ("\"\r\n", "%22%0D%0A"),
         ] {
             assert_eq!(encoded(text), expected, "{text:?}");
+            assert_eq!(decoded(expected), text, "{expected:?}");
         }
+        assert_eq!(decoded("100%&a=%C3%28"), "100%&a=\u{fffd}(");
     }
 }

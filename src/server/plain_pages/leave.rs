@@ -7,6 +7,7 @@ use super::turns::address;
 use super::words::{self, leave as said};
 use super::{Page, Section};
 use crate::domain::Turn;
+use crate::domain::percent::decoded;
 use crate::domain::plain::hidden_characters;
 use crate::ui::erased::view;
 use crate::ui::markdown::Target;
@@ -67,14 +68,15 @@ fn address_of(target: &Target) -> AnyView {
         (Some(before), Some(host), Some(behind)) if host.eq_ignore_ascii_case(target.host()) => (before, host, behind),
         _ => ("", "", href),
     };
-    let data = behind.find(['?', '#']).map(|at| behind[at..].to_owned()).filter(|data| data.len() > 1);
+    // Signs of bytes hide from people what is written there.
+    let data = behind.find(['?', '#']).map(|at| decoded(&behind[at + 1..])).filter(|data| !data.is_empty());
+    let hidden = hidden_characters(href).max(data.as_deref().map_or(0, hidden_characters));
     let data = data.map(|data| {
         view! {
             <dt>{said::data()}</dt>
             <dd><code class="leave-address" dir="ltr">{data}</code></dd>
         }
     });
-    let hidden = hidden_characters(href);
     let hidden = (hidden > 0).then(|| view! { <p class="hidden-count">{cleaned([0, 0, 0, hidden.into()])}</p> });
     view! {
         <dl class="leave-link">
@@ -109,7 +111,10 @@ mod tests {
         let html = drawn("https://Evil.example:8443/a/b?secret=<b>1&2#end", Some(&turn));
         assert!(html.contains("class=\"leave-host\">evil.example</strong>"), "{html}");
         assert!(html.contains("https://<strong>Evil.example</strong>:8443/a/b?secret=&lt;b&gt;1&amp;2#end"), "{html}");
-        assert!(html.contains(">?secret=&lt;b&gt;1&amp;2#end</code>") && !html.contains("<b>"), "{html}");
+        assert!(html.contains(">secret=&lt;b&gt;1&amp;2#end</code>") && !html.contains("<b>"), "{html}");
+        let html = drawn("https://a.example/?q=the%20whole%20chat%E2%80%8B", None);
+        assert!(html.contains(">q=the whole chat\u{200b}</code>") && html.contains("hidden-count"), "{html}");
+        let html = drawn("https://Evil.example:8443/a/b?secret=<b>1&2#end", Some(&turn));
         assert!(html.contains("href=\"https://Evil.example:8443/a/b?secret=") && html.contains("noreferrer"), "{html}");
         assert!(html.contains(&format!("href=\"/c/{}?at={}\"", turn.chat_id, turn.id)), "{html}");
         let chinese = speak(Locale::Chinese, || drawn("https://a.example/", None));
