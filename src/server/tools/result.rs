@@ -10,8 +10,10 @@ use crate::domain::limits;
 use clean::{Cleaned, is_deep};
 
 mod clean;
+mod images;
 
 pub use clean::decoded;
+pub use images::reencoded;
 
 pub use crate::server::outbound::pictures::raster;
 
@@ -19,6 +21,7 @@ pub use crate::server::outbound::pictures::raster;
 #[derive(Debug, Clone)]
 pub enum Part {
     Text(String),
+    /// A picture that a page may show ([`reencoded`]).
     Image {
         mime: String,
         bytes: Bytes,
@@ -39,7 +42,8 @@ pub fn outcome(fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outco
     for part in parts {
         match part {
             Part::Text(text) => texts.push(cleaned.text(text)),
-            Part::Image { mime, bytes } | Part::Other { mime, bytes } => texts.extend(held.take(&mime, bytes)),
+            Part::Image { mime, bytes } => texts.extend(held.take(&mime, bytes, true)),
+            Part::Other { mime, bytes } => texts.extend(held.take(&mime, bytes, false)),
         }
     }
     let text = texts.join("\n\n");
@@ -140,8 +144,8 @@ struct Held {
 
 impl Held {
     /// Keeps bytes; gives a sentence about those that are too many.
-    fn take(&mut self, mime: &str, bytes: Bytes) -> Option<String> {
-        let image = raster(&bytes);
+    fn take(&mut self, mime: &str, bytes: Bytes, is_picture: bool) -> Option<String> {
+        let image = raster(&bytes).filter(|_| is_picture);
         let mime = image.map_or_else(|| named(mime), str::to_owned);
         let is_image =
             image.is_some() && bytes.len() <= limits::TOOL_IMAGE_BYTES && self.images.len() < limits::TOOL_IMAGES;

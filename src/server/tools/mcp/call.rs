@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    PingRequest, RequestId,
+    PingRequest, RequestId, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
@@ -20,6 +20,7 @@ use super::server::{Command, Connection, Server};
 use super::{broken, content};
 use crate::domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
 use crate::domain::tool::ToolProgress;
+use crate::server::convert::Reader;
 use crate::server::tools::result::said;
 use crate::server::tools::toolbox::{Fate, Outcome, Running};
 
@@ -47,7 +48,9 @@ struct Call {
 
 /// What a call came to, as far as its server has a say in it.
 enum End {
-    Answered(Outcome),
+    Answered(Box<ServerResult>),
+    /// It was answered with an error, or not at all.
+    Failed(Outcome),
     /// It ran too long; the sentence says how.
     Late(String),
     Stopped,
@@ -76,7 +79,7 @@ impl Call {
             slot = connection.slots.clone().acquire_owned() => slot.ok(),
         };
         let Some(_slot) = slot else {
-            let _ = done.send(ended(late()));
+            let _ = done.send(ended(late(), &*self.server.reader).await);
             return;
         };
         let heard = connection.listener.heard.subscribe();
@@ -97,9 +100,9 @@ impl Call {
             () = self.stop.cancelled() => End::Stopped,
             () = sleep_until(deadline) => late(),
         };
-        let is_answered = matches!(end, End::Answered(_));
+        let is_answered = matches!(end, End::Answered(_) | End::Failed(_));
         // Nobody waits for it after a stop.
-        let _ = done.send(ended(end));
+        let _ = done.send(ended(end, &*self.server.reader).await);
         if !is_answered {
             self.let_go(&connection, &handle.id).await;
         }
@@ -122,11 +125,11 @@ impl Call {
         loop {
             tokio::select! {
                 biased;
-                answer = &mut handle.rx => return End::Answered(match answer {
-                    Ok(Ok(result)) => content::outcome_of(result),
-                    Ok(Err(error)) => self.failed(connection, &error).await,
-                    Err(_) => self.failed(connection, &ServiceError::TransportClosed).await,
-                }),
+                answer = &mut handle.rx => return match answer {
+                    Ok(Ok(result)) => End::Answered(Box::new(result)),
+                    Ok(Err(error)) => End::Failed(self.failed(connection, &error).await),
+                    Err(_) => End::Failed(self.failed(connection, &ServiceError::TransportClosed).await),
+                },
                 said = heard.recv() => match said {
                     Ok(Heard::Progress(progress)) if progress.token == token => {
                         silent_until = Instant::now() + idle;
@@ -221,9 +224,10 @@ impl Call {
     }
 }
 
-fn ended(end: End) -> Outcome {
+async fn ended(end: End, reader: &dyn Reader) -> Outcome {
     match end {
-        End::Answered(outcome) => outcome,
+        End::Answered(result) => content::outcome_of(*result, reader).await,
+        End::Failed(outcome) => outcome,
         End::Late(words) => said(Fate::TimedOut, &words),
         End::Stopped => said(Fate::Cancelled, "the call was cancelled"),
     }
