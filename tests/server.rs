@@ -27,6 +27,8 @@ mod chat_settings;
 mod compare;
 #[path = "server/copies.rs"]
 mod copies;
+#[path = "server/damaged_journals.rs"]
+mod damaged_journals;
 #[path = "server/database_outages.rs"]
 mod database_outages;
 #[path = "store/databases.rs"]

@@ -214,7 +214,8 @@ impl Run<'_> {
 async fn end(supervisor: &Supervisor, mut recorder: Recorder, ending: &Ending, spent: Spent, with: Batch) {
     recorder.gather();
     let now = supervisor.clock().now();
-    let events = closing(recorder.turn(), ending, spent, now, ids::mint);
+    let first = recorder.turn().next_block_seq();
+    let events = closing(recorder.turn(), ending, spent, (now, first), ids::mint);
     recorder.extend(events);
     recorder
         .flush_ending(|turn| Batch {

@@ -213,7 +213,9 @@ impl Recorder {
     fn take(&mut self, mut batch: Batch) -> (Vec<(Event, Line)>, Batch) {
         self.gather();
         let events = std::mem::take(&mut self.ready);
-        let touched: Vec<BlockId> = events.iter().filter_map(|(event, _)| changes_block(event)).collect();
+        // Growth is in the journal only, until the block ends.
+        let changes = events.iter().filter(|(event, _)| !event.is_growth());
+        let touched: Vec<BlockId> = changes.filter_map(|(event, _)| event.block_id()).collect();
         batch.blocks =
             self.turn.blocks.iter().filter(|block| touched.contains(&block.id)).cloned().collect::<Vec<Block>>();
         batch.lines = events.iter().map(|(_, line)| line.clone()).collect();
@@ -243,14 +245,5 @@ fn progress_of(turn: &Turn) -> Progress {
         provider_used: turn.provider_used.clone(),
         model_used: turn.model_used.clone(),
         started_at: turn.started_at,
-    }
-}
-
-/// The block whose stored row an event changes. Growth is in the journal only, until the block ends.
-fn changes_block(event: &Event) -> Option<BlockId> {
-    match event {
-        Event::BlockStart { block } => Some(block.id),
-        Event::BlockUpdate { block_id, .. } | Event::BlockEnd { block_id, .. } => Some(*block_id),
-        _ => None,
     }
 }
