@@ -55,7 +55,11 @@ impl House {
 
     /// The same, where a provider may be silent for as long as a test takes.
     pub async fn everywhere_patient(provider: impl Fn() -> Scripted) -> Vec<Self> {
-        let pace = Pace { idle_bytes: PATIENCE, thinking: PATIENCE, ..Pace::default() };
+        Self::everywhere_at(Pace { idle_bytes: PATIENCE, thinking: PATIENCE, ..Pace::default() }, provider).await
+    }
+
+    /// The same with these clocks.
+    pub async fn everywhere_at(pace: Pace, provider: impl Fn() -> Scripted) -> Vec<Self> {
         let mut houses = Vec::new();
         for fresh in databases::fresh().await {
             let registry = Self::answered_by(provider());

@@ -206,3 +206,43 @@ fn stored_pieces(lost: &str, run: &[Piece<'_>], covered: u64) -> usize {
     }
     (0..=may_be_stored).rev().find(|count| lost.ends_with(&joined(*count))).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pieces of a block by number; a mark in front of one says that something is lost before it.
+    fn growth<'e>(pieces: &[(u64, &'e str)]) -> Growth<'e> {
+        let piece = |(seq, text): &(u64, &'e str)| match text.strip_prefix('!') {
+            Some(text) => Piece { seq: *seq, text, follows_flaw: true },
+            None => Piece { seq: *seq, text, follows_flaw: false },
+        };
+        Growth { pieces: pieces.iter().map(piece).collect(), ..Growth::default() }
+    }
+
+    #[test]
+    fn row_and_growth_behind_a_lost_line_make_the_longest_text_that_either_knows() {
+        // Pieces, what the row has and up to which event at most, and the whole.
+        type Case<'c> = (&'c [(u64, &'c str)], (&'c str, u64), &'c str);
+        let table: [Case<'_>; 9] = [
+            (&[(1, ""), (2, "a "), (3, "b")], ("a ", 2), "a b"),
+            // A lost line that the row has not got either.
+            (&[(1, ""), (2, "a "), (4, "!c")], ("a ", 2), "a c"),
+            // One that it has, with and without what follows.
+            (&[(1, ""), (3, "!b "), (4, "c")], ("a ", 2), "a b c"),
+            (&[(1, ""), (3, "!b "), (4, "c")], ("a b ", 3), "a b c"),
+            (&[(1, ""), (3, "!b "), (4, "c")], ("a b c", 4), "a b c"),
+            // The beginning is lost.
+            (&[(2, "!a "), (3, "b")], ("a ", 2), "a b"),
+            // Two are.
+            (&[(1, ""), (3, "!b "), (5, "!d ")], ("a b c ", 4), "a b c d "),
+            // The same again is not what the row has, because it came later.
+            (&[(1, ""), (3, "!a "), (4, "a ")], ("a ", 2), "a a a "),
+            // A row that has nothing of it.
+            (&[(1, "x"), (2, "y")], ("", 9), "xy"),
+        ];
+        for (pieces, (stored, covered), whole) in table {
+            assert_eq!(growth(pieces).completed(stored, covered), whole, "{pieces:?} {stored:?}");
+        }
+    }
+}
