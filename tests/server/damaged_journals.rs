@@ -306,37 +306,78 @@ async fn reply_with_damaged_numbers_and_places_ends_at_the_first_start() {
 }
 
 #[tokio::test]
-async fn reply_with_a_row_that_has_no_readable_name_ends_at_the_first_start() {
+async fn reply_with_damaged_rows_beside_its_journal_ends_at_the_first_start() {
     for (house, gate) in houses(1).await {
-        // Ids of PostgreSQL are ids.
-        if house.db.path().is_none() {
-            continue;
-        }
         let id = reply_cut_off(&house, &gate).await;
         let turn = literal(&house.db, id.uuid());
-        for text in [
-            "PRAGMA ignore_check_constraints = ON".to_owned(),
-            format!("UPDATE turn_blocks SET id = X'00' WHERE turn_id = {turn} AND seq = 1"),
-            format!(
-                "UPDATE generations SET provider = CAST(X'ff' AS TEXT), raw_kind = 'no kind', step = -1 WHERE turn_id = {turn}"
-            ),
-            "PRAGMA ignore_check_constraints = OFF".to_owned(),
-        ] {
+        let kind = "raw_kind IN ('sse_events', 'chunks', 'stream_and_response', 'response', 'none')";
+        let damages = match &house.db {
+            Db::Sqlite { .. } => vec![
+                "PRAGMA ignore_check_constraints = ON".to_owned(),
+                format!("UPDATE turn_blocks SET id = X'00' WHERE turn_id = {turn} AND seq = 1"),
+                format!("UPDATE generations SET provider = CAST(X'ff' AS TEXT), raw_kind = '?' WHERE turn_id = {turn}"),
+                "PRAGMA ignore_check_constraints = OFF".to_owned(),
+            ],
+            // Its ids are ids, and it looks at all conditions of a row that is changed.
+            Db::Postgres { .. } => vec![
+                "ALTER TABLE generations DROP CONSTRAINT generations_raw_kind_check".to_owned(),
+                format!("UPDATE generations SET raw_kind = '?' WHERE turn_id = {turn}"),
+                format!("ALTER TABLE generations ADD CONSTRAINT is_kind CHECK ({kind}) NOT VALID"),
+            ],
+        };
+        for text in damages {
             sql(&house.db, text).await;
         }
         let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
         let after = stored(&house, id).await;
         assert_eq!(after.status, TurnStatus::Error);
-        let running: i64 = match &house.db {
-            Db::Sqlite { writer, .. } => {
-                sqlx::query_scalar("SELECT COUNT(*) FROM generations WHERE status = 'running'")
-                    .fetch_one(writer)
-                    .await
-                    .unwrap()
-            }
-            Db::Postgres { .. } => unreachable!(),
+        assert!(said(&after).contains("open four"));
+        let open = format!("SELECT COUNT(*) FROM generations WHERE turn_id = {turn} AND status = 'running'");
+        if let Db::Sqlite { writer, .. } = &house.db {
+            let running: i64 = sqlx::query_scalar(AssertSqlSafe(open)).fetch_one(writer).await.unwrap();
+            assert_eq!(running, 0, "what cannot be read is closed, too");
+        }
+        let findings = fsck::check(&house.db, While::Serving).await.unwrap();
+        assert!(findings.iter().any(|finding| finding.table == "generations"), "{findings:#?}");
+        house.close().await;
+    }
+}
+
+/// Both places of an open block are damaged: its row keeps its bytes for a repair, and nothing stays open.
+#[tokio::test]
+async fn block_that_cannot_be_read_in_either_place_is_closed_and_keeps_its_bytes() {
+    for (house, gate) in houses(1).await {
+        let id = reply_cut_off(&house, &gate).await;
+        let turn = literal(&house.db, id.uuid());
+        let open = stored(&house, id).await.blocks.last().unwrap().clone();
+        let start = lines(&house.db, id).await.into_iter().find(|(_, event)| {
+            let event: Event = serde_json::from_str(event).unwrap();
+            matches!(event, Event::BlockStart { block } if block.id == open.id)
+        });
+        damage_line(&house.db, id, start.unwrap().0, Damage::Unreadable).await;
+        let bytes = "{\"type\":\"text\",\"text\":\"cut o";
+        if let Db::Sqlite { .. } = &house.db {
+            sql(&house.db, "PRAGMA ignore_check_constraints = ON".into()).await;
+        } else {
+            sql(&house.db, "ALTER TABLE turn_blocks DROP CONSTRAINT turn_blocks_content_check".into()).await;
+        }
+        let block = literal(&house.db, open.id.uuid());
+        sql(&house.db, format!("UPDATE turn_blocks SET content = '{bytes}' WHERE id = {block}")).await;
+        if let Db::Sqlite { .. } = &house.db {
+            sql(&house.db, "PRAGMA ignore_check_constraints = OFF".into()).await;
+        }
+        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
+        let after = stored(&house, id).await;
+        assert_eq!(after.status, TurnStatus::Error);
+        let now = after.blocks.iter().find(|block| block.id == open.id).unwrap();
+        assert!(is_placeholder(&now.content) && now.state == BlockState::Aborted, "{now:?}");
+        assert!(serde_json::to_string(&now.content).unwrap().contains("cut o"));
+        let text = format!("SELECT COUNT(*) FROM turn_blocks WHERE turn_id = {turn} AND content = '{bytes}'");
+        let kept: i64 = match &house.db {
+            Db::Sqlite { writer, .. } => sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(writer).await.unwrap(),
+            Db::Postgres { writer, .. } => sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(writer).await.unwrap(),
         };
-        assert_eq!(running, 0, "what cannot be read is closed, too");
+        assert_eq!(kept, 1);
         house.close().await;
     }
 }

@@ -53,10 +53,10 @@ fn gates(others: usize) -> Vec<Arc<Notify>> {
 /// One reply that writes what is refused and others beside it, each of which waits at its gate.
 fn provider(gates: &[Arc<Notify>]) -> Scripted {
     let pause = || Step::Wait(Duration::from_millis(10));
-    let words = || (0..WORDS).flat_map(|n| [text(&format!("word {n} ")), pause()]);
+    let words = || (1..WORDS).flat_map(|n| [text(&format!("word {n} ")), pause()]);
     let of_gate = |(at, gate): (usize, &Arc<Notify>)| match at {
         0 => answer([text("first "), Step::Until(gate.clone()), text("poison "), pause(), text("last")]),
-        _ => answer([Step::Until(gate.clone())].into_iter().chain(words())),
+        _ => answer([text("word 0 "), Step::Until(gate.clone())].into_iter().chain(words())),
     };
     let answers = gates.iter().enumerate().map(of_gate).chain([answer([text("next")])]);
     Scripted::new("scripted", answers.collect::<Vec<_>>())
@@ -70,7 +70,7 @@ async fn begin(house: &House, replies: usize) -> Vec<TurnId> {
     while begun.len() < replies {
         let id = house.send("?").await.assistant_turn.id;
         // Its request is the next that the provider is asked.
-        house.until(id, |turn| turn.status == TurnStatus::Streaming).await;
+        house.until(id, |turn| turn.content_text() == "word 0 ").await;
         begun.push(id);
     }
     begun

@@ -60,6 +60,10 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
     let first = make_room(&mut turn, &stored);
     let events = closing(&turn, ending, Spent { usage, cost }, (now, first), ids::mint::<BlockId>);
     record(&mut tx, &mut turn, &events, &stored, now).await?;
+    // Those whose content cannot be read keep it.
+    tx.mark().await?;
+    let closed = turn_blocks::close_open(&mut tx, turn.id, now).await;
+    keep_or_undo(&mut tx, closed).await?;
     let status = if turn.error.is_some() { GenerationStatus::Error } else { GenerationStatus::Cancelled };
     for generation in &cut_off {
         let end = GenerationEnd {
@@ -74,9 +78,13 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
             first_token_at: generation.first_token_at,
             ended_at: now,
         };
-        finish_generation(&mut tx, &end).await?;
+        tx.mark().await?;
+        let finished = generations::finish(&mut tx, &end).await;
+        keep_or_undo(&mut tx, finished.map(drop)).await?;
     }
-    generations::close_others(&mut tx, turn.id, status, now).await?;
+    tx.mark().await?;
+    let closed = generations::close_others(&mut tx, turn.id, status, now).await;
+    keep_or_undo(&mut tx, closed).await?;
     if !turns::finish(&mut tx, &turn).await? {
         tracing::warn!(turn = %turn.id, "a turn that was to be ended has an ending");
         return tx.rollback().await;
@@ -84,13 +92,13 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
     tx.commit().await
 }
 
-/// Ends a generation as far as its row allows: the end of its turn does not wait for a damaged one.
-async fn finish_generation(tx: &mut Tx, end: &GenerationEnd) -> Result<(), StoreError> {
-    tx.mark().await?;
-    match generations::finish(tx, end).await {
-        Ok(_) => tx.forget_mark().await,
+/// Keeps a change of rows behind the mark, or undoes it where a damaged row does not allow it: the end of their turn does
+/// not wait for that.
+async fn keep_or_undo(tx: &mut Tx, change: Result<(), StoreError>) -> Result<(), StoreError> {
+    match change {
+        Ok(()) => tx.forget_mark().await,
         Err(error) if error.is_of_a_value() || matches!(error, StoreError::Inconsistent { .. }) => {
-            tracing::error!(generation = %end.id, %error, "a damaged generation is ended without its sums");
+            tracing::error!(%error, "a damaged row of a turn that ends stays as it is; `turnleaf fsck` names it");
             tx.back_to_mark().await
         }
         Err(error) => Err(error),

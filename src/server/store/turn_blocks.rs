@@ -30,6 +30,7 @@ sql! {
     /// By the turn and by its places in the chat: either name of a row may be damaged.
     PLACES = "SELECT id, seq, state FROM turn_blocks \
         WHERE turn_id = $1 OR (chat_id = $2 AND chat_seq BETWEEN $3 AND $4)";
+    CLOSE_OPEN = "UPDATE turn_blocks SET state = $2, updated_at = $3 WHERE turn_id = $1 AND state = $4";
     RESULTS_OF = "SELECT COUNT(*) FROM turn_blocks b JOIN turns t ON t.id = b.turn_id \
         WHERE b.parent_block_id = $1 AND b.block_type = 'tool_result' AND t.deleted_at IS NULL";
     /// Followed by the condition of a path's spans, and then by their order.
@@ -160,6 +161,15 @@ pub async fn stored_places(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredPlace>,
         is_finished: state.into_result().is_ok_and(|state| state != word(BlockState::Open)),
     };
     Ok(rows.into_iter().map(place).collect())
+}
+
+/// Closes what is still open of a turn that is over, without looking at it.
+pub async fn close_open(tx: &mut Tx, turn: TurnId, now: DateTime<Utc>) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(CLOSE_OPEN).bind(turn.uuid()).bind(word(BlockState::Aborted)).bind(now);
+        query.bind(word(BlockState::Open)).execute(conn).await.map(drop)
+    })?;
+    Ok(())
 }
 
 /// How many results a call has in turns that are not deleted, of a chat that the caller holds.

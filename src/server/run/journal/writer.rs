@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{Entry, Unstored, store};
+use super::{Entry, Unstored, WAITING_BATCHES, store};
 use crate::domain::{Failure, FailureKind, TurnId, limits};
 use crate::server::platform::clock::Clock;
 use crate::server::run::live::Interrupt;
@@ -23,6 +23,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 const PAUSE_APART_MAX: Duration = Duration::from_secs(8);
 /// How long turns are tried by themselves one after the other, where none of them is stored.
 const ROUND: Duration = Duration::from_secs(10);
+/// Entries of one turn that may wait apart: its run is not slowed by a full channel, as with a database that is away.
+const ENTRIES_APART: usize = WAITING_BATCHES;
 /// Attempts at all turns together before each is tried by itself.
 const ATTEMPTS_TOGETHER: u32 = 3;
 
@@ -116,6 +118,9 @@ impl Writer {
         if let Some(apart) = self.apart.get_mut(&entry.turn_id) {
             // Behind those of its turn, whose numbers are lower.
             apart.entries.push(entry);
+            if apart.entries.len() >= ENTRIES_APART {
+                apart.again_at = Instant::now();
+            }
             return false;
         }
         self.bytes += entry.batch.bytes();
@@ -124,9 +129,12 @@ impl Writer {
         urgent
     }
 
+    /// Takes what has arrived, as far as there is room: behind a full channel the runs wait.
     fn take_arrived(&mut self) -> bool {
         let mut urgent = false;
-        while let Ok(entry) = self.entries.try_recv() {
+        while self.waiting.len() < WAITING_BATCHES
+            && let Ok(entry) = self.entries.try_recv()
+        {
             urgent |= self.take(entry);
         }
         urgent
@@ -205,12 +213,16 @@ impl Writer {
         let Some(mut apart) = self.apart.remove(&turn) else { return };
         sleep_until(apart.again_at).await;
         match self.attempt(&apart.entries).await {
-            Err(error) if error.is_busy() && !is_older(&apart.entries, self.patience) => {
+            Err(error)
+                if error.is_busy()
+                    && apart.entries.len() < ENTRIES_APART
+                    && !is_older(&apart.entries, self.patience) =>
+            {
                 apart.pause = (apart.pause * 2).min(PAUSE_APART_MAX);
                 apart.again_at = Instant::now() + apart.pause;
                 self.apart.insert(turn, apart);
             }
-            // Others were stored all that time.
+            // Others were stored all that time. Or its run writes so much that it cannot be kept any longer.
             Err(error) if error.is_busy() => answer(apart.entries, Outcome::Refused(&error)),
             result => answer(apart.entries, Outcome::of(&result)),
         }
