@@ -174,11 +174,8 @@ async fn reply_that_begins_while_postgres_is_away_waits_for_its_context() {
     proxy.black_hole_after_commit("INSERT INTO exchanges");
     let second = house.send_to(first.chat.id, "and?").await;
     assert!(proxy.is_black_hole());
-    // A read was given up when its connection is replaced; twice, so that the wait goes on after the first.
-    let opened = proxy.opened();
-    while proxy.opened() < opened + 2 {
-        tokio::task::yield_now().await;
-    }
+    // Longer than any limit, so that every first attempt at the context has been given up.
+    tokio::time::sleep(Duration::from_secs(4)).await;
     proxy.heal();
     let turn = timeout(RECOVERY, house.ended(second.assistant_turn.id)).await.expect("it recovers in time");
     assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "second"), "{:?}", turn.error);

@@ -98,11 +98,6 @@ impl Proxy {
         self.shared.state().is_black_hole
     }
 
-    /// How many connections were opened so far.
-    pub fn opened(&self) -> u64 {
-        self.shared.state().opened
-    }
-
     /// How many acknowledgements were dropped so far.
     pub fn dropped(&self) -> usize {
         self.shared.state().dropped
