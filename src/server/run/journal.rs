@@ -69,8 +69,8 @@ struct Entry {
     batch: Batch,
     /// There for batches that must be stored before their run goes on.
     done: Option<oneshot::Sender<Result<(), Unstored>>>,
-    /// Gone with the entry, when it is answered.
-    _waiting: WaitingBatch,
+    /// Gone with the entry, when it is answered; and for one that waits while others are stored.
+    waiting: Option<WaitingBatch>,
 }
 
 /// Why a batch is not in the journal.
@@ -121,8 +121,8 @@ impl Journal {
         done: Option<oneshot::Sender<Result<(), Unstored>>>,
     ) -> Result<(), Failure> {
         let (turn_id, chat_id) = live.with_turn(|turn| (turn.id, turn.chat_id));
-        let (since, _waiting) = (Instant::now(), self.1.begin());
-        let entry = Entry { since, live: live.clone(), turn_id, chat_id, batch, done, _waiting };
+        let (since, waiting) = (Instant::now(), Some(self.1.begin()));
+        let entry = Entry { since, live: live.clone(), turn_id, chat_id, batch, done, waiting };
         self.0.send(entry).await.map_err(|_| gone())
     }
 }

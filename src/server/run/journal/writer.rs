@@ -20,7 +20,7 @@ use crate::server::store::{Db, StoreError};
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 /// The same for entries that are tried by themselves, while others are stored.
-const PAUSE_APART_MAX: Duration = Duration::from_secs(8);
+const PAUSE_APART_MAX: Duration = Duration::from_secs(30);
 /// How long turns are tried by themselves one after the other, where none of them is stored.
 const ROUND: Duration = Duration::from_secs(10);
 /// Entries of one turn that may wait apart: its run is not slowed by a full channel, as with a database that is away.
@@ -114,9 +114,10 @@ impl Writer {
     }
 
     /// Takes an entry; gives whether its run waits for it.
-    fn take(&mut self, entry: Entry) -> bool {
+    fn take(&mut self, mut entry: Entry) -> bool {
         if let Some(apart) = self.apart.get_mut(&entry.turn_id) {
             // Behind those of its turn, whose numbers are lower.
+            entry.waiting = None;
             apart.entries.push(entry);
             if apart.entries.len() >= ENTRIES_APART {
                 apart.again_at = Instant::now();
@@ -194,8 +195,10 @@ impl Writer {
                 result => answer(entries, Outcome::of(&result)),
             }
         }
-        for (turn, entries) in busy {
+        for (turn, mut entries) in busy {
             if has_stored {
+                // The journal writes; it is this turn that waits.
+                entries.iter_mut().for_each(|entry| entry.waiting = None);
                 tracing::warn!(%turn, "what a reply wrote cannot be stored while others are");
                 let again_at = Instant::now() + PAUSE_FIRST;
                 self.apart.insert(turn, Apart { entries, again_at, pause: PAUSE_FIRST });
@@ -222,8 +225,11 @@ impl Writer {
                 apart.again_at = Instant::now() + apart.pause;
                 self.apart.insert(turn, apart);
             }
-            // Others were stored all that time. Or its run writes so much that it cannot be kept any longer.
-            Err(error) if error.is_busy() => answer(apart.entries, Outcome::Refused(&error)),
+            // It has waited for too long, or its run writes so much that it cannot be kept any longer.
+            Err(error) if error.is_busy() => {
+                let stores = self.attempt(&[]).await.is_ok();
+                answer(apart.entries, if stores { Outcome::Refused(&error) } else { Outcome::Failed(&error) });
+            }
             result => answer(apart.entries, Outcome::of(&result)),
         }
     }
