@@ -117,7 +117,7 @@ impl Writer {
     fn take(&mut self, mut entry: Entry) -> bool {
         if let Some(apart) = self.apart.get_mut(&entry.turn_id) {
             // Behind those of its turn, whose numbers are lower.
-            entry.waiting = None;
+            drop(entry.waiting.take());
             apart.entries.push(entry);
             if apart.entries.len() >= ENTRIES_APART {
                 apart.again_at = Instant::now();
@@ -198,7 +198,7 @@ impl Writer {
         for (turn, mut entries) in busy {
             if has_stored {
                 // The journal writes; it is this turn that waits.
-                entries.iter_mut().for_each(|entry| entry.waiting = None);
+                entries.iter_mut().for_each(|entry| drop(entry.waiting.take()));
                 tracing::warn!(%turn, "what a reply wrote cannot be stored while others are");
                 let again_at = Instant::now() + PAUSE_FIRST;
                 self.apart.insert(turn, Apart { entries, again_at, pause: PAUSE_FIRST });
