@@ -27,6 +27,8 @@ mod chat_settings;
 mod compare;
 #[path = "server/copies.rs"]
 mod copies;
+#[path = "server/damaged_journals.rs"]
+mod damaged_journals;
 #[path = "server/database_outages.rs"]
 mod database_outages;
 #[path = "store/databases.rs"]
@@ -44,6 +46,8 @@ mod failed_pages;
 #[path = "support/fakeprov.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
+#[path = "server/fenced_endings.rs"]
+mod fenced_endings;
 #[path = "server/files.rs"]
 mod files;
 #[path = "server/find.rs"]
@@ -91,6 +95,8 @@ mod providers;
 mod raw_pages;
 #[path = "server/reading.rs"]
 mod reading;
+#[path = "server/refused_entries.rs"]
+mod refused_entries;
 #[path = "server/repair.rs"]
 mod repair;
 #[path = "server/replies.rs"]

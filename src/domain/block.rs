@@ -190,6 +190,16 @@ impl Content {
             _ => None,
         }
     }
+
+    /// The text that grows, as it is.
+    pub fn growing(&self) -> Option<&str> {
+        match self {
+            Self::Text { text, .. } => Some(text),
+            Self::Thinking { thinking, .. } => Some(thinking),
+            Self::ToolUse { arguments_raw, .. } => Some(arguments_raw.as_deref().unwrap_or_default()),
+            _ => None,
+        }
+    }
 }
 
 /// Content of a type that this version knows, in the shape that it knows.
@@ -293,6 +303,8 @@ impl Block {
 
 /// How many blocks a turn may have before `chat_seq` would run into the next turn's numbers.
 const BLOCKS_PER_TURN_BITS: u32 = 20;
+/// No block has this place: a stored number from here on is none.
+pub const LAST_BLOCK_SEQ: u32 = (1 << BLOCKS_PER_TURN_BITS) - 1;
 
 /// A block's place in its chat. A turn's `ord` rises from parent to child (a child is created later), so putting it in
 /// the high bits makes `chat_seq` rise on every path without a counter that running replies would have to share.

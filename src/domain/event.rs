@@ -129,10 +129,23 @@ impl Event {
         }
     }
 
-    /// Whether the event has a name that this version knows but a shape that it does not. It is kept like an event of
-    /// a newer version, but a fold says that something is wrong.
+    /// Whether the event has no name, or one that this version knows and a shape that it does not. It is kept like an
+    /// event of a newer version, but a fold says that something is wrong.
     pub fn is_malformed(&self) -> bool {
-        matches!(self, Self::Unknown(_)) && Self::NAMES.contains(&self.name())
+        let Self::Unknown(members) = self else { return false };
+        let name = members.get("type").and_then(Value::as_str);
+        name.is_none_or(|name| Self::NAMES.contains(&name))
+    }
+
+    /// The block that it begins or changes.
+    pub fn block_id(&self) -> Option<BlockId> {
+        match self {
+            Self::BlockStart { block } => Some(block.id),
+            Self::BlockDelta { block_id, .. }
+            | Self::BlockUpdate { block_id, .. }
+            | Self::BlockEnd { block_id, .. } => Some(*block_id),
+            _ => None,
+        }
     }
 
     /// Whether the event may be shown before it is stored. Only growth may: everything else changes what exists, and

@@ -215,9 +215,12 @@ pub const COMMIT_EVERY: Duration = Duration::from_millis(60);
 /// How much growth of all turns together may wait. Each turn costs a commit a few pages however much it brings, so many
 /// turns at once must not commit more often than the clock says.
 pub const COMMIT_BYTES: usize = 2 << 20;
-/// How old a batch may get that the journal has not stored: then the server is not ready, and then no longer alive.
+/// How long a busy database is tried again before the turns involved fail: longer than a restart or a failover takes.
+pub const JOURNAL_PATIENCE: Duration = Duration::from_secs(90);
+/// How old a batch may get that the journal has not stored: then the server is not ready, and then no longer alive. That is
+/// longer than the journal tries, because a process that is killed meanwhile stores nothing of what waits.
 pub const JOURNAL_LATE: Duration = Duration::from_secs(10);
-pub const JOURNAL_STUCK: Duration = Duration::from_secs(60);
+pub const JOURNAL_STUCK: Duration = Duration::from_secs(180);
 /// How long growth may wait for its frame when more is right behind it.
 pub const FRAME_EVERY: Duration = Duration::from_millis(16);
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -341,3 +344,14 @@ pub const IMAGE_MEMORY: u64 = 256 << 20;
 pub const ANIMATION_PIXELS: u64 = 16_000_000;
 /// Chats that the list shows at once, and that each press of "Show older chats" brings.
 pub const LISTED_CHATS: u32 = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn journal_is_late_while_it_tries_and_stuck_only_afterwards() {
+        let order = [COMMIT_EVERY, JOURNAL_LATE, JOURNAL_PATIENCE, JOURNAL_STUCK];
+        assert!(order.is_sorted_by(|sooner, later| sooner < later), "{order:?}");
+    }
+}

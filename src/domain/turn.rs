@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::block::{Author, Block, Content};
+use crate::block::{Author, Block, Content, LAST_BLOCK_SEQ};
 use crate::cost::Cost;
 use crate::failure::Failure;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
@@ -165,6 +165,11 @@ impl Turn {
     /// Whether it is a reply that a person wrote: a version of the model's in other words.
     pub fn is_edited(&self) -> bool {
         self.role == Role::Assistant && self.blocks.iter().any(|block| block.author == Author::User)
+    }
+
+    /// The place of the next block: behind all that there are, also where some are missing.
+    pub fn next_block_seq(&self) -> u32 {
+        self.blocks.iter().map(|block| block.seq).filter(|seq| *seq < LAST_BLOCK_SEQ).max().map_or(0, |last| last + 1)
     }
 
     /// The block with this place in the turn.

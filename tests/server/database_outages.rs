@@ -161,3 +161,26 @@ async fn replies_complete_when_all_connections_die_without_a_word() {
     proxy.heal();
     fresh.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn reply_that_begins_while_postgres_is_away_waits_for_its_context() {
+    let Some((fresh, proxy, db)) = behind_proxy(SHORT).await else { return };
+    let provider = Scripted::new("scripted", [answer([text("first")]), answer([text("second")])]);
+    let log = provider.log();
+    let house = House::upon(db, provider).await;
+    let first = house.send("?").await;
+    assert_eq!(house.ended(first.assistant_turn.id).await.status, TurnStatus::Complete);
+    // From the moment at which the message is stored, and before anything is read for its reply.
+    proxy.black_hole_after_commit("INSERT INTO exchanges");
+    let second = house.send_to(first.chat.id, "and?").await;
+    assert!(proxy.is_black_hole());
+    // Longer than any limit, so that every first attempt at the context has been given up.
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    proxy.heal();
+    let turn = timeout(RECOVERY, house.ended(second.assistant_turn.id)).await.expect("it recovers in time");
+    assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "second"), "{:?}", turn.error);
+    assert_eq!(log.requests().len(), 2, "nothing is asked twice");
+    house.check().await;
+    house.close().await;
+    fresh.close().await;
+}

@@ -29,6 +29,8 @@ use turnleaf::server::tools::toolbox::{NoTools, Toolbox};
 const MODELS: [&str; 2] = ["model-a", "model-b"];
 /// How long a scripted provider may be silent in the middle of a body.
 pub const SILENCE: Duration = Duration::from_secs(2);
+/// The same, longer than any test takes.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 pub struct House {
     pub dir: tempfile::TempDir,
@@ -49,6 +51,23 @@ impl House {
     /// A fresh database of every kind there is here (see `databases`), each answered by such a provider.
     pub async fn everywhere(provider: impl Fn() -> Scripted) -> Vec<Self> {
         Self::everywhere_with(provider, || Arc::new(NoTools)).await
+    }
+
+    /// The same, where a provider may be silent for as long as a test takes.
+    pub async fn everywhere_patient(provider: impl Fn() -> Scripted) -> Vec<Self> {
+        Self::everywhere_at(Pace { idle_bytes: PATIENCE, thinking: PATIENCE, ..Pace::default() }, provider).await
+    }
+
+    /// The same with these clocks.
+    pub async fn everywhere_at(pace: Pace, provider: impl Fn() -> Scripted) -> Vec<Self> {
+        let mut houses = Vec::new();
+        for fresh in databases::fresh().await {
+            let registry = Self::answered_by(provider());
+            let postgres = fresh.db.path().is_none().then_some(fresh.url);
+            let house = Self::paced((fresh.dir, fresh.db), registry, Arc::new(NoTools), "a key for tests", true, pace);
+            houses.push(Self { postgres, ..house.await });
+        }
+        houses
     }
 
     /// The same with such tools.
@@ -157,12 +176,23 @@ impl House {
         sealing_key: &str,
         stores_raw: bool,
     ) -> Self {
+        let pace =
+            Pace { idle_bytes: SILENCE, thinking: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
+        Self::paced((dir, db), registry, tools, sealing_key, stores_raw, pace).await
+    }
+
+    async fn paced(
+        (dir, db): (tempfile::TempDir, Db),
+        registry: Registry,
+        tools: Arc<dyn Toolbox>,
+        sealing_key: &str,
+        stores_raw: bool,
+        pace: Pace,
+    ) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let mut tx = db.begin().await.unwrap();
         let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.unwrap();
         tx.commit().await.unwrap();
-        let pace =
-            Pace { idle_bytes: SILENCE, thinking: SILENCE, backoff: Duration::from_millis(1), ..Pace::default() };
         let supervisor = Supervisor::new(db.clone(), Arc::new(registry), tools, clock, stores_raw, pace);
         let sealer = Sealer::new(Keyring::of_secret(&sealing_key.into()));
         let service = Service::new(supervisor, owner, sealer);

@@ -83,7 +83,12 @@ const PLANTED: &[(&str, &str, &str)] = &[
     (
         "R7",
         "turn_events",
-        "UPDATE turn_events SET event = REPLACE(event, '\"done\"', '\"open\"') WHERE turn_id = $reply",
+        "UPDATE turn_events SET event = REPLACE(event, '\"state\":\"done\"', '\"state\":\"open\"') WHERE turn_id = $reply",
+    ),
+    (
+        "storage",
+        "turn_events",
+        "UPDATE turn_events SET event = '{\"type\":\"block_end\"}' WHERE turn_id = $reply AND seq = 3",
     ),
     ("storage", "turn_events", "UPDATE turn_events SET event = 'not JSON' WHERE turn_id = $reply AND seq = 3"),
     (

@@ -4,6 +4,7 @@
 //!
 //! * [`Proxy::drop_commit_acknowledgement`]: the next COMMIT of a transaction with such a statement reaches the server,
 //!   its answer does not reach the client, and the connection is cut.
+//! * [`Proxy::black_hole_after_commit`]: the answer to the next such COMMIT is the last that passes before a black hole.
 //! * [`Proxy::black_hole`]: nothing passes in either direction, and nobody is told. New connections are taken, too.
 //! * [`Proxy::silence`]: the same for the connections that are open now; new ones work.
 //! * [`Proxy::cut`]: all open connections end.
@@ -25,11 +26,18 @@ pub struct Proxy {
 struct State {
     is_black_hole: bool,
     is_over: bool,
-    /// A part of a statement of the transaction whose acknowledgement is dropped next.
-    armed: Option<String>,
+    /// A part of a statement of the transaction after whose commit something is done next.
+    armed: Option<(String, AfterCommit)>,
     dropped: usize,
     links: HashMap<u64, Link>,
     opened: u64,
+}
+
+/// What is done when the server has answered a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AfterCommit {
+    DropAnswer,
+    BlackHole,
 }
 
 /// A connection of a client and its connection to the server.
@@ -37,8 +45,8 @@ struct Link {
     client: TcpStream,
     server: TcpStream,
     is_silent: bool,
-    /// The answer to the commit under way is dropped.
-    drops_commit: bool,
+    /// Of the commit under way.
+    after_commit: Option<AfterCommit>,
     /// The next byte of the server answers whether it encrypts.
     asked_for_encryption: bool,
 }
@@ -77,7 +85,17 @@ impl Proxy {
 
     /// Arms the proxy for one commit of a transaction that has a statement with `part` in it.
     pub fn drop_commit_acknowledgement(&self, part: &str) {
-        self.shared.state().armed = Some(part.to_owned());
+        self.shared.state().armed = Some((part.to_owned(), AfterCommit::DropAnswer));
+    }
+
+    /// Arms the proxy for one commit of a transaction that has a statement with `part` in it.
+    pub fn black_hole_after_commit(&self, part: &str) {
+        self.shared.state().armed = Some((part.to_owned(), AfterCommit::BlackHole));
+    }
+
+    /// Whether nothing passes.
+    pub fn is_black_hole(&self) -> bool {
+        self.shared.state().is_black_hole
     }
 
     /// How many acknowledgements were dropped so far.
@@ -126,7 +144,7 @@ impl Shared {
             client: client.try_clone()?,
             server: server.try_clone()?,
             is_silent: false,
-            drops_commit: false,
+            after_commit: None,
             asked_for_encryption: false,
         };
         let id = {
@@ -198,11 +216,11 @@ impl Shared {
                     Seen::EncryptionRequest => self.with_link(id, |link| link.asked_for_encryption = true),
                     Seen::Commit(statements) => {
                         let mut state = self.state();
-                        let armed = state.armed.take_if(|part| statements.iter().any(|text| text.contains(&**part)));
-                        if armed.is_some()
+                        let has = |part: &str| statements.iter().any(|text| text.contains(part));
+                        if let Some((_, after)) = state.armed.take_if(|(part, _)| has(part))
                             && let Some(link) = state.links.get_mut(&id)
                         {
-                            link.drops_commit = true;
+                            link.after_commit = Some(after);
                         }
                     }
                 }
@@ -226,9 +244,17 @@ impl Shared {
             }
             while let Some(end) = message_end(&waiting, 1) {
                 let is_committed = waiting[0] == b'C' && waiting[5..end].starts_with(b"COMMIT");
-                if is_committed && self.with_link(id, |link| link.drops_commit) {
+                let after = if is_committed { self.with_link(id, |link| link.after_commit.take()) } else { None };
+                if after == Some(AfterCommit::DropAnswer) {
                     self.state().dropped += 1;
                     return Ok(());
+                }
+                if after == Some(AfterCommit::BlackHole) {
+                    self.state().is_black_hole = true;
+                    // With what belongs to it, so that the client has all of the answer.
+                    to.write_all(&waiting)?;
+                    waiting.clear();
+                    break;
                 }
                 to.write_all(&waiting[..end])?;
                 waiting.drain(..end);

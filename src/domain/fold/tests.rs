@@ -124,8 +124,12 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
         (vec![text()], end(0, Done, Some(Content::thinking("a"))), "a block keeps its type"),
         (vec![text()], update(0, ToolStatus::Done), "only tool calls are updated"),
         (vec![start(0, 0, Open, sample::tool_result("c", "t", Value::Null))], delta(0, "a"), "the block does not grow"),
-        (vec![], start(0, 1, Open, Content::text("")), "blocks are appended in order"),
         (vec![text()], text(), "blocks are appended in order"),
+        (
+            vec![start(1, 4, Open, Content::text(""))],
+            start(0, 3, Open, Content::text("")),
+            "blocks are appended in order",
+        ),
         (vec![], status(TurnStatus::WaitingSubagents), "no such move"),
         (vec![], status(TurnStatus::Complete), "no such move"),
         (vec![], finish(TurnStatus::Streaming), "an end must end"),
@@ -136,6 +140,7 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
             serde_json::from_value(json!({"type": "block_delta", "text": 1})).unwrap(),
             "not the shape of its type",
         ),
+        (vec![], serde_json::from_value(json!({"text": "no type"})).unwrap(), "not the shape of its type"),
     ];
     for (before, bad, why) in table {
         let mut turn = folded(&before);
@@ -144,6 +149,14 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
         assert_eq!(apply(&mut turn, expected.last_event_seq, &bad), Applied::Impossible(why), "{bad:?}");
         assert_eq!(turn, expected, "{bad:?}");
     }
+}
+
+#[test]
+fn block_behind_a_missing_one_is_appended() {
+    let events = [start(0, 0, BlockState::Open, Content::text("a")), start(2, 2, BlockState::Open, Content::text("c"))];
+    let turn = folded(&events);
+    assert_eq!(turn.blocks.iter().map(|block| block.seq).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(turn.next_block_seq(), 3);
 }
 
 #[test]

@@ -25,7 +25,7 @@ use super::journal::Batch;
 use super::live::{Interrupt, Live};
 use super::supervisor::{Job, Supervisor};
 use crate::domain::fold::Usages;
-use crate::domain::{Charge, Cost, Event, Failure, FailureKind, GenerationId, TurnStatus, limits};
+use crate::domain::{Charge, Cost, Event, Failure, FailureKind, GenerationId, Turn, TurnStatus, limits};
 use crate::server::outbound::absent::Absent;
 use crate::server::outbound::builder::PendingCall;
 use crate::server::outbound::provider::{Attached, Provider};
@@ -214,14 +214,14 @@ impl Run<'_> {
 async fn end(supervisor: &Supervisor, mut recorder: Recorder, ending: &Ending, spent: Spent, with: Batch) {
     recorder.gather();
     let now = supervisor.clock().now();
-    let events = closing(recorder.turn(), ending, spent, now, ids::mint);
+    let first = recorder.turn().next_block_seq();
+    let events = closing(recorder.turn(), ending, spent, (now, first), ids::mint);
     recorder.extend(events);
-    recorder
-        .flush_ending(|turn| Batch {
-            ending: Some(turn.clone()),
-            generation_end: with.generation_end.clone(),
-            provider_state: with.provider_state.clone(),
-            ..Batch::default()
-        })
-        .await;
+    let whole = |turn: &Turn| Batch {
+        ending: Some(turn.clone()),
+        generation_end: with.generation_end.clone(),
+        provider_state: with.provider_state.clone(),
+        ..Batch::default()
+    };
+    recorder.flush_ending(whole, (supervisor, ending)).await;
 }

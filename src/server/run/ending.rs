@@ -31,14 +31,18 @@ pub struct Spent {
     pub cost: Option<Cost>,
 }
 
-/// The events that end `turn`, whatever state it is in. `mint` gives new block ids.
+/// The events that end `turn`, whatever state it is in. New blocks begin `now`, their places are numbered from `seq` on,
+/// and `mint` gives their ids. A turn that is over has its ending.
 pub fn closing(
     turn: &Turn,
     ending: &Ending,
     spent: Spent,
-    now: DateTime<Utc>,
+    (now, mut seq): (DateTime<Utc>, u32),
     mint: impl Fn() -> BlockId,
 ) -> Vec<Event> {
+    if turn.status.is_terminal() {
+        return Vec::new();
+    }
     let mut events = Vec::new();
     let mut results = Vec::new();
     for block in &turn.blocks {
@@ -60,7 +64,6 @@ pub fn closing(
             results.push((block, *status, tool_use_id, tool_name));
         }
     }
-    let mut seq = turn.blocks.len() as u32;
     for (call, status, tool_use_id, tool_name) in results {
         let content = failed_result(tool_use_id, tool_name, synthetic_result(status, ending));
         events.push(Event::BlockStart { block: result_block(turn, seq, mint(), call, content, now) });
@@ -131,14 +134,14 @@ fn synthetic_result(status: ToolStatus, ending: &Ending) -> &'static str {
 }
 
 /// The events that interrupt what ran in a turn that goes on: it waits for a person, and the server restarted.
-pub fn interrupting(turn: &Turn, now: DateTime<Utc>, mint: impl Fn() -> BlockId) -> Vec<Event> {
+pub fn interrupting(turn: &Turn, (now, first): (DateTime<Utc>, u32), mint: impl Fn() -> BlockId) -> Vec<Event> {
     let (mut events, mut results) = (Vec::new(), Vec::new());
     for block in &turn.blocks {
         let Content::ToolUse { tool_use_id, tool_name, status: ToolStatus::Running, .. } = &block.content else {
             continue;
         };
         events.push(Event::tool_moved(block.id, ToolStatus::Interrupted, None));
-        let seq = (turn.blocks.len() + results.len()) as u32;
+        let seq = first + results.len() as u32;
         let content = failed_result(tool_use_id, tool_name, INTERRUPTED);
         results.push(Event::BlockStart { block: result_block(turn, seq, mint(), block, content, now) });
     }

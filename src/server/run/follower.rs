@@ -65,8 +65,8 @@ impl Supervisor {
                     let page = turn_events::after(supervisor.db(), owner, id, at, PAGE).await?;
                     let full = page.len() as u32 == PAGE;
                     for (seq, json) in page.into_iter().take_while(|(seq, _)| *seq <= stored) {
-                        if !turn_events::is_readable(&json) {
-                            // A damaged line: what the turn is by now replaces the lines up to here.
+                        if seq > at + 1 || !turn_events::is_readable(&json) {
+                            // Missing or damaged lines: what the turn is by now replaces the lines up to here.
                             let Some(stored) = turns::find(supervisor.db(), owner, id).await? else { return };
                             let turn = supervisor.live(id).map_or(stored, |live| live.turn());
                             let over = turn.status.is_terminal();

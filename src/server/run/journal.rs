@@ -3,19 +3,22 @@
 //! for that before it shows anything.
 
 mod health;
+mod writer;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
 use self::health::{JournalHealth, WaitingBatch};
+use self::writer::Writer;
 use super::live::{Line, Live};
 use crate::domain::repair::ProviderState;
-use crate::domain::{Block, BlockId, ChatId, Failure, FailureKind, GenerationId, Turn, TurnId, limits};
+use crate::domain::{Block, BlockId, ChatId, Failure, FailureKind, GenerationId, Turn, TurnId};
 use crate::server::platform::clock::Clock;
 use crate::server::platform::tasks::{self, Task};
 use crate::server::store::blobs::{self, BlobOf};
@@ -28,8 +31,6 @@ use crate::server::tools::toolbox::NewBlob;
 
 /// Batches that may wait for the writer. A full channel slows the runs, not the memory.
 const WAITING_BATCHES: usize = 1024;
-/// How long a busy database is tried again before the turns involved fail: longer than a restart or a failover takes.
-pub(super) const TRY_FOR: std::time::Duration = std::time::Duration::from_secs(90);
 
 /// What one step of one run stores, in one transaction.
 #[derive(Default)]
@@ -50,23 +51,36 @@ pub struct Batch {
     pub provider_state: Option<ProviderState>,
 }
 
+impl Batch {
+    /// How much it brings.
+    fn bytes(&self) -> usize {
+        let lines = self.lines.iter().map(|line| line.json.len());
+        let raw = self.raw.iter().map(|(_, _, raw)| raw.len());
+        lines.chain(raw).chain(self.blobs.iter().map(|(_, blob)| blob.bytes.len())).sum()
+    }
+}
+
 struct Entry {
+    /// When it was handed over.
+    since: Instant,
     live: Arc<Live>,
     turn_id: TurnId,
     chat_id: ChatId,
     batch: Batch,
     /// There for batches that must be stored before their run goes on.
     done: Option<oneshot::Sender<Result<(), Unstored>>>,
-    /// Gone with the entry, when it is answered.
-    _waiting: WaitingBatch,
+    /// Gone with the entry, when it is answered; and for one that waits while others are stored.
+    waiting: Option<WaitingBatch>,
 }
 
 /// Why a batch is not in the journal.
 #[derive(Debug, Clone)]
 pub struct Unstored {
     pub failure: Failure,
-    /// Another writer owns this turn: its numbers are taken, or the database is.
+    /// Another writer owns this turn: its numbers are taken, or the database is, or it has an ending.
     pub is_taken: bool,
+    /// The database takes other batches, and not this one for what it is. The same again is refused again.
+    pub is_refused: bool,
 }
 
 /// A handle on the writer.
@@ -74,20 +88,22 @@ pub struct Unstored {
 pub struct Journal(mpsc::Sender<Entry>, JournalHealth);
 
 impl Journal {
-    /// Starts the writer. It ends when the last handle is dropped and everything is stored.
-    pub fn start(db: Db, clock: Arc<dyn Clock>) -> (Self, Task<()>) {
+    /// Starts the writer, which tries a busy database again for as long as `patience` says. It ends when the last handle
+    /// is dropped and everything is stored.
+    pub fn start(db: Db, clock: Arc<dyn Clock>, patience: Duration) -> (Self, Task<()>) {
         let (sender, receiver) = mpsc::channel(WAITING_BATCHES);
-        (Self(sender, JournalHealth::default()), tasks::spawn(write(db, clock, receiver)))
+        let writer = Writer::new(db, clock, receiver, patience);
+        (Self(sender, JournalHealth::default()), tasks::spawn(writer.run()))
     }
 
     /// How long the oldest batch has waited that is not stored yet.
-    pub fn delay(&self) -> std::time::Duration {
+    pub fn delay(&self) -> Duration {
         self.1.delay()
     }
 
     /// Stores the batch and returns once it is on the disk.
     pub async fn commit(&self, live: &Arc<Live>, batch: Batch) -> Result<(), Unstored> {
-        let gone = |failure| Unstored { failure, is_taken: false };
+        let gone = |failure| Unstored { failure, is_taken: false, is_refused: false };
         let (done, stored) = oneshot::channel();
         self.send(live, batch, Some(done)).await.map_err(gone)?;
         stored.await.unwrap_or_else(|_| Err(gone(self::gone())))
@@ -105,124 +121,10 @@ impl Journal {
         done: Option<oneshot::Sender<Result<(), Unstored>>>,
     ) -> Result<(), Failure> {
         let (turn_id, chat_id) = live.with_turn(|turn| (turn.id, turn.chat_id));
-        let entry = Entry { live: live.clone(), turn_id, chat_id, batch, done, _waiting: self.1.begin() };
+        let (since, waiting) = (Instant::now(), Some(self.1.begin()));
+        let entry = Entry { since, live: live.clone(), turn_id, chat_id, batch, done, waiting };
         self.0.send(entry).await.map_err(|_| gone())
     }
-}
-
-async fn write(db: Db, clock: Arc<dyn Clock>, mut entries: mpsc::Receiver<Entry>) {
-    let mut waiting: Vec<Entry> = Vec::new();
-    let mut bytes = 0;
-    let mut deadline: Option<Instant> = None;
-    loop {
-        let entry = tokio::select! {
-            biased;
-            entry = entries.recv() => entry,
-            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
-                flush(&db, &*clock, &mut waiting).await;
-                (bytes, deadline) = (0, None);
-                continue;
-            }
-        };
-        let Some(entry) = entry else {
-            flush(&db, &*clock, &mut waiting).await;
-            return;
-        };
-        let mut urgent = take(entry, &mut waiting, &mut bytes);
-        // Whatever else has arrived joins the same commit.
-        while let Ok(entry) = entries.try_recv() {
-            urgent |= take(entry, &mut waiting, &mut bytes);
-        }
-        // The clock is asked here too: as long as batches keep coming, the wait for it above never gets its turn.
-        let is_due = deadline.is_some_and(|deadline| deadline <= Instant::now());
-        if urgent || is_due || bytes >= limits::COMMIT_BYTES {
-            flush(&db, &*clock, &mut waiting).await;
-            (bytes, deadline) = (0, None);
-        } else if deadline.is_none() {
-            deadline = Some(Instant::now() + limits::COMMIT_EVERY);
-        }
-    }
-}
-
-fn take(entry: Entry, waiting: &mut Vec<Entry>, bytes: &mut usize) -> bool {
-    *bytes += entry.batch.lines.iter().map(|line| line.json.len()).sum::<usize>();
-    *bytes += entry.batch.raw.iter().map(|(_, _, raw)| raw.len()).sum::<usize>();
-    *bytes += entry.batch.blobs.iter().map(|(_, blob)| blob.bytes.len()).sum::<usize>();
-    let urgent = entry.done.is_some();
-    waiting.push(entry);
-    urgent
-}
-
-async fn flush(db: &Db, clock: &dyn Clock, waiting: &mut Vec<Entry>) {
-    if waiting.is_empty() {
-        return;
-    }
-    let together = store_patiently(db, clock, waiting).await;
-    let is_of_one = |error: &StoreError| !matches!(error, StoreError::Full | StoreError::InUse) && !error.is_busy();
-    if together.as_ref().is_err_and(is_of_one) && waiting.len() > 1 {
-        // One of them cannot be stored. The others must not pay for it.
-        for entry in waiting.drain(..) {
-            let alone = store_patiently(db, clock, std::slice::from_ref(&entry)).await;
-            answer(entry, alone.as_ref().map(drop));
-        }
-    } else {
-        for entry in waiting.drain(..) {
-            answer(entry, together.as_ref().map(drop));
-        }
-    }
-}
-
-/// Stores, and tries a busy database again for a while. An attempt that failed may have been stored all the same, because
-/// its acknowledgement can be lost: everything in it is idempotent.
-async fn store_patiently(db: &Db, clock: &dyn Clock, waiting: &[Entry]) -> Result<(), StoreError> {
-    let started = Instant::now();
-    let mut pause = std::time::Duration::from_millis(50);
-    loop {
-        match attempt(db, waiting, clock.now()).await {
-            Err(error) if error.is_busy() && started.elapsed() < TRY_FOR => {
-                tracing::warn!(%error, "the journal waits for the database");
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(std::time::Duration::from_secs(2));
-            }
-            Err(error) => {
-                tracing::error!(%error, batches = waiting.len(), "the journal could not be written");
-                return Err(error);
-            }
-            Ok(()) => return Ok(()),
-        }
-    }
-}
-
-/// Tells a run what became of its batch.
-fn answer(entry: Entry, outcome: Result<(), &StoreError>) {
-    if outcome.is_ok()
-        && let Some(last) = entry.batch.lines.last()
-        && entry.done.is_none()
-    {
-        entry.live.committed(last.seq);
-    }
-    let outcome =
-        outcome.map_err(|error| Unstored { failure: failure_of(error), is_taken: is_of_another_writer(error) });
-    match (entry.done, outcome) {
-        // A run that stopped waiting needs no answer.
-        (Some(done), outcome) => drop(done.send(outcome)),
-        (None, Ok(())) => {}
-        (None, Err(unstored)) => {
-            entry.live.give_back(entry.batch);
-            entry.live.interrupt(super::live::Interrupt::Failed(unstored.failure));
-        }
-    }
-}
-
-fn is_of_another_writer(error: &StoreError) -> bool {
-    matches!(error, StoreError::NotUnique | StoreError::InUse)
-}
-
-/// Stores within the time that the database has for it. A dead connection would never say that it is dead.
-async fn attempt(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), StoreError> {
-    let Some(limit) = db.attempt_limit() else { return store(db, waiting, now).await };
-    let stored = tokio::time::timeout(limit, store(db, waiting, now)).await;
-    stored.unwrap_or_else(|_| Err(StoreError::Busy("it did not answer in time".into())))
 }
 
 async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), StoreError> {
@@ -261,16 +163,21 @@ async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), Sto
     }
     for entry in waiting {
         if let Some(progress) = &entry.batch.progress {
-            turns::progress(&mut tx, progress).await?;
+            if !turns::progress(&mut tx, progress).await? {
+                // Its run waits for each of them, so this is not a repeated one behind its own ending.
+                return Err(StoreError::NotUnique);
+            }
         }
         if let Some(end) = &entry.batch.generation_end {
             generations::finish(&mut tx, end).await?;
         }
         let Some(ending) = &entry.batch.ending else { continue };
         if !turns::finish(&mut tx, ending).await? {
-            // First terminal wins; the loser's events were written for nothing, but the state stays the winner's.
+            // First terminal wins, with its events and blocks: nothing of the loser's is stored.
             tracing::warn!(turn = %entry.turn_id, "a turn ended twice");
-        } else if let Some(state) = &entry.batch.provider_state {
+            return Err(StoreError::NotUnique);
+        }
+        if let Some(state) = &entry.batch.provider_state {
             branches::set_provider_state(&mut tx, ending.branch_id, state).await?;
         }
     }
@@ -295,11 +202,6 @@ fn joined<'a>(raw: impl Iterator<Item = &'a (GenerationId, u64, Bytes)>) -> Vec<
         }
     }
     pieces
-}
-
-fn failure_of(error: &StoreError) -> Failure {
-    let kind = if matches!(error, StoreError::Full) { FailureKind::StorageFull } else { FailureKind::Internal };
-    Failure::new(kind, "")
 }
 
 fn gone() -> Failure {

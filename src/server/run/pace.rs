@@ -20,6 +20,8 @@ pub struct Pace {
     pub idle_progress: Duration,
     /// The whole turn.
     pub turn: Duration,
+    /// For a database that is busy or away, at the beginning of a reply as in the middle of it.
+    pub database: Duration,
     /// Before the second attempt; doubled for each further one.
     pub backoff: Duration,
     /// Attempts at one request, all together.
@@ -57,6 +59,7 @@ impl Default for Pace {
             thinking: limits::IDLE_THINKING,
             idle_progress: limits::IDLE_PROGRESS,
             turn: limits::TURN_TIME,
+            database: limits::JOURNAL_PATIENCE,
             backoff: limits::BACKOFF_FIRST,
             attempts: limits::ATTEMPTS,
         }

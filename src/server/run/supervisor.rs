@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::bases::Bases;
 use super::driver::{self, Begins};
+use super::ending::Ending;
 use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
 use super::pace::Pace;
@@ -22,7 +23,7 @@ use crate::domain::waiting::waits_for;
 use crate::domain::{Capabilities, Chat, ChatId, Failure, FailureKind, Lock, Turn, TurnId, UserId, limits};
 use crate::server::outbound::registry::Registry;
 use crate::server::platform::clock::Clock;
-use crate::server::store::{Db, StoreError};
+use crate::server::store::{Db, StoreError, turns};
 use crate::server::tools::toolbox::Toolbox;
 
 /// A turn to drive, as the service stored it.
@@ -84,7 +85,7 @@ impl Supervisor {
         pace: Pace,
     ) -> Self {
         let tasks = TaskTracker::new();
-        let (journal, _writer) = Journal::start(db.clone(), clock.clone());
+        let (journal, _writer) = Journal::start(db.clone(), clock.clone(), pace.database);
         Self(Arc::new(Shared {
             db,
             registry,
@@ -246,7 +247,19 @@ impl Supervisor {
 
     /// Stops a stored turn that nothing drives any more.
     pub async fn end_stray(&self, turn: Turn) -> Result<(), StoreError> {
-        super::sweep::end(&self.0.db, &self.0.clock, turn, &super::ending::Ending::Stopped).await
+        super::sweep::end(&self.0.db, &self.0.clock, turn, &Ending::Stopped).await
+    }
+
+    /// Ends a turn as far as it is stored, because the database refuses what its run has of it.
+    pub(super) async fn end_as_stored(&self, live: &Live, ending: &Ending) -> Result<(), StoreError> {
+        let id = live.with_turn(|turn| turn.id);
+        match turns::find(&self.0.db, live.owner(), id).await? {
+            Some(turn) if !turn.status.is_terminal() => {
+                super::sweep::end(&self.0.db, &self.0.clock, turn, ending).await
+            }
+            // It is over, or deleted.
+            _ => Ok(()),
+        }
     }
 
     /// How long the journal keeps runs waiting: the age of the oldest batch that is not stored.

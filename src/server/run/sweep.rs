@@ -7,13 +7,14 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::ending::{Ending, Spent, closing, interrupting};
+use crate::domain::block::chat_seq;
 use crate::domain::waiting::waits_for;
 use crate::domain::{Block, BlockId, Event, Failure, FailureKind, Turn, Usage, fold, limits};
 use crate::server::platform::clock::Clock;
 use crate::server::platform::ids;
 use crate::server::store::generations::{GenerationEnd, GenerationStatus, raw};
 use crate::server::store::readable::{is_note_of, is_placeholder};
-use crate::server::store::turn_blocks::BlockOf;
+use crate::server::store::turn_blocks::{BlockOf, StoredPlace};
 use crate::server::store::turn_events::EventRow;
 use crate::server::store::turns::Progress;
 use crate::server::store::{
@@ -48,18 +49,26 @@ fn restarted() -> Ending {
     Ending::Failed(Failure::new(FailureKind::ServerRestarted, ""))
 }
 
-/// Ends one turn that nothing drives.
+/// Ends one turn that nothing drives. One that has an ending meanwhile keeps it.
 pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending: &Ending) -> Result<(), StoreError> {
     let now = clock.now();
     let (usage, cost) = spending::of_turn(db, turn.id).await?;
     let cut_off = generations::running(db, turn.id).await?;
-    let events = closing(&turn, ending, Spent { usage, cost }, now, ids::mint::<BlockId>);
     let mut tx = db.begin().await?;
-    record(&mut tx, &mut turn, &events, now).await?;
+    db.fence(&mut tx).await?;
+    let stored = turn_blocks::stored_places(&mut tx, &turn).await?;
+    let first = make_room(&mut turn, &stored);
+    let events = closing(&turn, ending, Spent { usage, cost }, (now, first), ids::mint::<BlockId>);
+    record(&mut tx, &mut turn, &events, &stored, now).await?;
+    // Those whose content cannot be read keep it.
+    tx.mark().await?;
+    let closed = turn_blocks::close_open(&mut tx, turn.id, now).await;
+    keep_or_undo(&mut tx, closed).await?;
+    let status = if turn.error.is_some() { GenerationStatus::Error } else { GenerationStatus::Cancelled };
     for generation in &cut_off {
         let end = GenerationEnd {
             id: generation.id,
-            status: if turn.error.is_some() { GenerationStatus::Error } else { GenerationStatus::Cancelled },
+            status,
             raw_complete: false,
             model_returned: generation.model_returned.clone(),
             stop_reason: None,
@@ -69,23 +78,47 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
             first_token_at: generation.first_token_at,
             ended_at: now,
         };
-        generations::finish(&mut tx, &end).await?;
+        tx.mark().await?;
+        let finished = generations::finish(&mut tx, &end).await;
+        keep_or_undo(&mut tx, finished.map(drop)).await?;
     }
-    turns::finish(&mut tx, &turn).await?;
+    tx.mark().await?;
+    let closed = generations::close_others(&mut tx, turn.id, status, now).await;
+    keep_or_undo(&mut tx, closed).await?;
+    if !turns::finish(&mut tx, &turn).await? {
+        tracing::warn!(turn = %turn.id, "a turn that was to be ended has an ending");
+        return tx.rollback().await;
+    }
     tx.commit().await
+}
+
+/// Keeps a change of rows behind the mark, or undoes it where a damaged row does not allow it: the end of their turn does
+/// not wait for that.
+async fn keep_or_undo(tx: &mut Tx, change: Result<(), StoreError>) -> Result<(), StoreError> {
+    match change {
+        Ok(()) => tx.forget_mark().await,
+        Err(error) if error.is_of_a_value() || matches!(error, StoreError::Inconsistent { .. }) => {
+            tracing::error!(%error, "a damaged row of a turn that ends stays as it is; `turnleaf fsck` names it");
+            tx.back_to_mark().await
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Interrupts what ran in a turn that goes on.
 async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<(), StoreError> {
     let now = clock.now();
-    let events = interrupting(&turn, now, ids::mint::<BlockId>);
+    let mut tx = db.begin().await?;
+    db.fence(&mut tx).await?;
+    let stored = turn_blocks::stored_places(&mut tx, &turn).await?;
+    let first = make_room(&mut turn, &stored);
+    let events = interrupting(&turn, (now, first), ids::mint::<BlockId>);
     // The run that goes on counts its blocks from those that are stored.
     let is_noted = turn.blocks.iter().any(|block| is_note_of(block, turn.id));
     if events.is_empty() && !is_noted {
-        return Ok(());
+        return tx.rollback().await;
     }
-    let mut tx = db.begin().await?;
-    record(&mut tx, &mut turn, &events, now).await?;
+    record(&mut tx, &mut turn, &events, &stored, now).await?;
     let progress = Progress {
         turn_id: turn.id,
         status: turn.status,
@@ -94,12 +127,38 @@ async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<()
         model_used: turn.model_used.clone(),
         started_at: turn.started_at,
     };
-    turns::progress(&mut tx, &progress).await?;
+    if !turns::progress(&mut tx, &progress).await? {
+        return tx.rollback().await;
+    }
     tx.commit().await
 }
 
-/// Stores events of a turn that nothing drives, and its blocks as they are with them.
-async fn record(tx: &mut Tx, turn: &mut Turn, events: &[Event], now: DateTime<Utc>) -> Result<(), StoreError> {
+/// Moves blocks that are not stored behind all rows, where a row has their place that cannot be read as theirs. Gives
+/// the place of the next block.
+fn make_room(turn: &mut Turn, stored: &[StoredPlace]) -> u32 {
+    let behind = stored.iter().filter_map(|row| row.seq).max().map_or(0, |last| last + 1);
+    let mut next = turn.next_block_seq().max(behind);
+    let ord = turn.ord;
+    for block in &mut turn.blocks {
+        let is_stored = stored.iter().any(|row| row.id == Some(block.id));
+        if !is_stored && stored.iter().any(|row| row.seq == Some(block.seq)) {
+            (block.seq, block.chat_seq) = (next, chat_seq(ord, next));
+            next += 1;
+        }
+    }
+    turn.blocks.sort_by_key(|block| block.seq);
+    next
+}
+
+/// Stores events of a turn that nothing drives, and its blocks as they are with them. Rows that are finished stay as they
+/// are, unless an event changes them.
+async fn record(
+    tx: &mut Tx,
+    turn: &mut Turn,
+    events: &[Event],
+    stored: &[StoredPlace],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
     let first = turn.last_event_seq + 1;
     let lines: Vec<(u64, String)> = (first..)
         .zip(events)
@@ -113,8 +172,10 @@ async fn record(tx: &mut Tx, turn: &mut Turn, events: &[Event], now: DateTime<Ut
         lines.iter().map(|(seq, event)| EventRow { turn_id: turn.id, seq: *seq, event }).collect();
     turn_events::append(tx, &rows).await?;
     // A notice that stands for a damaged value must not take its place; the one behind them all belongs to the turn.
-    let is_stored = |block: &&Block| !is_placeholder(&block.content) || is_note_of(block, turn.id);
-    let blocks = turn.blocks.iter().filter(is_stored);
+    let is_of_turn = |block: &&Block| !is_placeholder(&block.content) || is_note_of(block, turn.id);
+    let changed = |block: &&Block| events.iter().any(|event| event.block_id() == Some(block.id));
+    let is_finished = |block: &&Block| stored.iter().any(|row| row.id == Some(block.id) && row.is_finished);
+    let blocks = turn.blocks.iter().filter(is_of_turn).filter(|block| changed(block) || !is_finished(block));
     let blocks: Vec<_> = blocks.map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     turn_blocks::upsert(tx, &blocks, now).await
 }

@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::server::platform::ids;
 use crate::server::store::db::Tx;
-use crate::server::store::{StoreError, branches, exchanges, turns};
+use crate::server::store::{branches, exchanges, turns};
 
 /// A message to send.
 #[derive(Debug, Clone, Default)]
@@ -255,14 +255,16 @@ impl Service {
         // It may have ended since it was looked at, or wait for a person and be driven by nobody now.
         let now = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if !now.status.is_terminal() {
-            match self.supervisor().end_stray(now).await {
-                // Its own ending was first.
-                Ok(()) | Err(StoreError::NotUnique) => {}
-                Err(error) => return Err(error.into()),
-            }
+            let ended = self.supervisor().end_stray(now).await;
+            let stopped = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+            // Its own ending may have been first.
+            return match ended {
+                _ if stopped.status.is_terminal() => Ok(withhold::turn(stopped)),
+                Ok(()) => Err(ServiceError::conflict("not_stopped", "the reply could not be stopped; try again")),
+                Err(error) => Err(error.into()),
+            };
         }
-        let stopped = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        Ok(withhold::turn(stopped))
+        Ok(withhold::turn(now))
     }
 
     /// One turn as of now; a running one as its followers see it. Without what is withheld from clients.

@@ -89,6 +89,19 @@ impl StoreError {
         }
     }
 
+    /// Whether the database, being well, refuses what is to be stored for what it is: a value, or its size. Other rows of
+    /// this key are not meant.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Self::NotUnique => false,
+            Self::Driver(sqlx::Error::Encode(_)) => true,
+            Self::Driver(sqlx::Error::Database(said)) => {
+                self.is_of_a_value() || said.code().is_some_and(|code| is_refusal_code(&code))
+            }
+            other => other.is_of_a_value(),
+        }
+    }
+
     /// Whether the data itself is broken (exit 74).
     pub fn is_damaged(&self) -> bool {
         matches!(self, Self::Damaged(_))
@@ -146,6 +159,20 @@ fn is_busy_code(code: &str) -> bool {
         || matches!(code, "57014" | "57P01" | "57P02" | "57P03" | "57P05")
 }
 
+/// Whether a database says by this code that it does not take a value or a statement of this size.
+fn is_refusal_code(code: &str) -> bool {
+    match code.parse::<u32>() {
+        // SQLite's codes are short numbers, with the primary one in the low byte.
+        Ok(number) if code.len() < 5 => matches!(number & 0xff, SQLITE_TOOBIG | SQLITE_CONSTRAINT | SQLITE_MISMATCH),
+        // integrity_constraint_violation, program_limit_exceeded; internal_error, which is also said of memory that is
+        // asked for at once and of a size that is never given.
+        _ => matches!(code.get(..2), Some("23" | "54")) || code == "XX000",
+    }
+}
+
+const SQLITE_TOOBIG: u32 = 18;
+const SQLITE_CONSTRAINT: u32 = 19;
+const SQLITE_MISMATCH: u32 = 20;
 const SQLITE_BUSY: u32 = 5;
 const SQLITE_LOCKED: u32 = 6;
 const SQLITE_CORRUPT: u32 = 11;

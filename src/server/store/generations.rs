@@ -54,7 +54,9 @@ sql! {
     IDS = concat!("SELECT g.id ", of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
     LIST = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
     FIND = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.id = $2");
-    RUNNING = concat!("SELECT ", generation_columns!(), " FROM generations g ", of_base!(), "WHERE g.turn_id = $1 AND g.status = 'running' ORDER BY g.step");
+    RUNNING = "SELECT id, model_returned, first_token_at FROM generations \
+        WHERE turn_id = $1 AND status = 'running' ORDER BY step";
+    CLOSE_OTHERS = "UPDATE generations SET status = $2, ended_at = $3 WHERE turn_id = $1 AND status = 'running'";
 }
 
 /// How far a generation is.
@@ -311,8 +313,37 @@ pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Op
     row.map(GenerationRow::into_generation).transpose()
 }
 
-/// The generations of a turn that are not over: what the sweep at the start has to end.
-pub async fn running(db: &Db, turn: TurnId) -> Result<Vec<Generation>, StoreError> {
-    let rows: Vec<GenerationRow> = on!(db, |pool| sqlx::query_as(RUNNING).bind(turn.uuid()).fetch_all(pool).await?);
-    rows.into_iter().map(GenerationRow::into_generation).collect()
+/// A provider call that is not over: what its end needs of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningGeneration {
+    pub id: GenerationId,
+    pub model_returned: Option<String>,
+    pub first_token_at: Option<DateTime<Utc>>,
+}
+
+/// The provider calls of a turn that are not over, as far as their rows can be read: what the sweep at the start has to
+/// end. Those without a readable name are left to [`close_others`].
+pub async fn running(db: &Db, turn: TurnId) -> Result<Vec<RunningGeneration>, StoreError> {
+    type Row = (Uuid, Lossy<Option<String>>, Lossy<Option<DateTime<Utc>>>);
+    let rows: Vec<Readable<Row>> = on!(db, |pool| sqlx::query_as(RUNNING).bind(turn.uuid()).fetch_all(pool).await?);
+    let read = |(id, model_returned, first_token_at): Row| RunningGeneration {
+        id: id.into(),
+        model_returned: model_returned.or(TABLE, "model_returned", id, || None),
+        first_token_at: first_token_at.or(TABLE, "first_token_at", id, || None),
+    };
+    Ok(readable(rows, TABLE).into_iter().map(read).collect())
+}
+
+/// Ends what still runs of a turn that is over, without looking at it.
+pub async fn close_others(
+    tx: &mut Tx,
+    turn: TurnId,
+    status: GenerationStatus,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(CLOSE_OTHERS).bind(turn.uuid()).bind(word(status));
+        query.bind(now).execute(conn).await.map(drop)
+    })?;
+    Ok(())
 }

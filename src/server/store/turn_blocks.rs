@@ -7,7 +7,8 @@ use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
-use crate::domain::{Author, Block, BlockId, BlockState, ChatId, GenerationId, TurnId, UserId};
+use crate::domain::block::{LAST_BLOCK_SEQ, chat_seq};
+use crate::domain::{Author, Block, BlockId, BlockState, ChatId, GenerationId, Turn, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::readable::{self, Damage, Lossy, Readable, RowReader};
@@ -26,6 +27,10 @@ const OR_UPDATE: &str = " ON CONFLICT (id) DO UPDATE SET state = excluded.state,
 sql! {
     OF_TURN = "SELECT id, turn_id, seq, chat_seq, author, state, content, parent_block_id, generation_id, metadata, \
         created_at FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
+    /// By the turn and by its places in the chat: either name of a row may be damaged.
+    PLACES = "SELECT id, seq, state FROM turn_blocks \
+        WHERE turn_id = $1 OR (chat_id = $2 AND chat_seq BETWEEN $3 AND $4)";
+    CLOSE_OPEN = "UPDATE turn_blocks SET state = $2, updated_at = $3 WHERE turn_id = $1 AND state = $4";
     RESULTS_OF = "SELECT COUNT(*) FROM turn_blocks b JOIN turns t ON t.id = b.turn_id \
         WHERE b.parent_block_id = $1 AND b.block_type = 'tool_result' AND t.deleted_at IS NULL";
     /// Followed by the condition of a path's spans, and then by their order.
@@ -129,6 +134,41 @@ pub async fn upsert(tx: &mut Tx, blocks: &[BlockOf<'_>], now: DateTime<Utc>) -> 
             query.push(OR_UPDATE).build().execute(&mut *conn).await?;
         }
     });
+    Ok(())
+}
+
+/// A row of a block, by what tells it from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredPlace {
+    /// `None` where it cannot be read.
+    pub id: Option<BlockId>,
+    /// `None` where it is no place of a block.
+    pub seq: Option<u32>,
+    /// Whether its content is there for good.
+    pub is_finished: bool,
+}
+
+/// The rows of a turn's blocks, readable or not: where another block can be stored, and what must stay as it is.
+pub async fn stored_places(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredPlace>, StoreError> {
+    let rows: Vec<(Lossy<Uuid>, i64, Lossy<String>)> = in_tx!(tx, |conn| {
+        let query = sqlx::query_as(PLACES).bind(turn.id.uuid()).bind(turn.chat_id.uuid());
+        let query = query.bind(chat_seq(turn.ord, 0)).bind(chat_seq(turn.ord, LAST_BLOCK_SEQ));
+        query.fetch_all(conn).await?
+    });
+    let place = |(id, seq, state): (Lossy<Uuid>, i64, Lossy<String>)| StoredPlace {
+        id: id.into_result().ok().map(BlockId::from),
+        seq: u32::try_from(seq).ok().filter(|seq| *seq < LAST_BLOCK_SEQ),
+        is_finished: state.into_result().is_ok_and(|state| state != word(BlockState::Open)),
+    };
+    Ok(rows.into_iter().map(place).collect())
+}
+
+/// Closes what is still open of a turn that is over, without looking at it.
+pub async fn close_open(tx: &mut Tx, turn: TurnId, now: DateTime<Utc>) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(CLOSE_OPEN).bind(turn.uuid()).bind(word(BlockState::Aborted)).bind(now);
+        query.bind(word(BlockState::Open)).execute(conn).await.map(drop)
+    })?;
     Ok(())
 }
 

@@ -1,8 +1,7 @@
 //! The journal: the numbered events of each turn, as text that is served as it was written.
 
 use chrono::{DateTime, Utc};
-use serde::de::IgnoredAny;
-use serde_json::{Map, Value};
+use serde_json::Map;
 use sqlx::QueryBuilder;
 
 use crate::domain::{Event, TurnId, UserId};
@@ -102,9 +101,9 @@ pub async fn after(
     Ok(rows.into_iter().map(|(seq, event)| (place(seq), text(event))).collect())
 }
 
-/// Whether a follower can read this line of a journal.
+/// Whether a follower can read this line of a journal as what its type says.
 pub fn is_readable(event: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(event).is_ok()
+    serde_json::from_str::<Event>(event).is_ok_and(|event| !event.is_malformed())
 }
 
 /// The number of a turn's newest event; 0 when there is none, which is also so after [`delete_old`].
@@ -133,12 +132,11 @@ pub(super) async fn up_to(
         on!(db, |pool| sqlx::query_as(UP_TO).bind(turn.uuid()).bind(bigint(seq)).fetch_all(pool).await?);
     let mut reader = RowReader { table: TABLE, id: turn.uuid(), damages };
     let read = |(seq, event): (i64, Lossy<String>)| {
-        let event = reader.value("event", event).and_then(|text| reader.json("event", &text));
-        let event = event.unwrap_or_else(|| Event::Unknown(Map::new()));
-        if matches!(&event, Event::Unknown(members) if !members.get("type").is_some_and(Value::is_string)) {
-            reader.note("event", format_args!("event {seq} is none"));
+        let read: Option<Event> = reader.value("event", event).and_then(|text| reader.json("event", &text));
+        if read.as_ref().is_some_and(Event::is_malformed) {
+            reader.note("event", format_args!("event {seq} has not the shape of its type"));
         }
-        (place(seq), event)
+        (place(seq), read.unwrap_or_else(|| Event::Unknown(Map::new())))
     };
     Ok(rows.into_iter().map(read).collect())
 }

@@ -20,7 +20,6 @@ use crate::domain::tool::{Called, OfferedTool};
 use crate::domain::{Author, Block, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
 use crate::server::outbound::provider::{Attached, ChatRequest, HistoryTurn};
 use crate::server::outbound::response::Response;
-use crate::server::run::journal::TRY_FOR;
 use crate::server::run::paths::Step;
 use crate::server::store::{StoreError, branches};
 
@@ -87,7 +86,7 @@ impl Run<'_> {
                 Ok(context) => return Ok(context),
                 Err(error) => error,
             };
-            if !error.is_busy() || began.elapsed() > TRY_FOR {
+            if !error.is_busy() || began.elapsed() > self.supervisor.pace().database {
                 tracing::error!(turn = %self.job.turn.id, %error, "the context could not be read");
                 return Err(Failure::new(FailureKind::Internal, "").into());
             }

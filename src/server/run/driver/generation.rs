@@ -134,7 +134,7 @@ impl Run<'_> {
 
     fn progress(&self, id: GenerationId) -> Progress {
         let turn = self.recorder.turn();
-        let place = Place { turn_ord: turn.ord, next_seq: turn.blocks.len() as u32, generation_id: id };
+        let place = Place { turn_ord: turn.ord, next_seq: turn.next_block_seq(), generation_id: id };
         let clock = self.supervisor.clock().clone();
         Progress {
             id,

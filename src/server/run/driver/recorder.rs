@@ -7,8 +7,10 @@ use bytes::{Bytes, BytesMut};
 use tokio::time::Instant;
 
 use crate::domain::{Block, BlockId, Event, Failure, GenerationId, Turn, TurnStatus, coalesce, fold, limits};
+use crate::server::run::ending::Ending;
 use crate::server::run::journal::{Batch, Journal};
 use crate::server::run::live::{Line, Live};
+use crate::server::run::supervisor::Supervisor;
 use crate::server::store::turns::Progress;
 use crate::server::tools::toolbox::NewBlob;
 
@@ -139,8 +141,8 @@ impl Recorder {
     }
 
     /// Stores the ending however long the database takes: a turn may not hang for ever. What cannot be stored at once
-    /// is shown already.
-    pub async fn flush_ending(&mut self, ending: impl Fn(&Turn) -> Batch) {
+    /// is shown already. Where the database refuses what the run has of its turn, the turn ends without it.
+    pub async fn flush_ending(&mut self, ending: impl Fn(&Turn) -> Batch, (supervisor, why): (&Supervisor, &Ending)) {
         let (events, batch) = self.take(Batch::default());
         let complete = |mut batch: Batch, turn: &Turn| {
             let end = ending(turn);
@@ -167,6 +169,18 @@ impl Recorder {
                     tracing::error!(turn = %self.turn.id, "somebody else has ended this turn");
                     self.live.publish(&events, true);
                     return;
+                }
+                Err(unstored) if unstored.is_refused => {
+                    // A reply of which a part is missing is not complete.
+                    let is_complete = matches!(why, Ending::Complete);
+                    let why = if is_complete { Ending::Failed(unstored.failure) } else { why.clone() };
+                    match supervisor.end_as_stored(&self.live, &why).await {
+                        Ok(()) => {
+                            tracing::error!(turn = %self.turn.id, "a turn ends without what the database refuses of it");
+                            break;
+                        }
+                        Err(error) => tracing::error!(turn = %self.turn.id, %error, "an ending waits for the database"),
+                    }
                 }
                 Err(unstored) => {
                     let code = unstored.failure.kind.as_str();
@@ -213,7 +227,9 @@ impl Recorder {
     fn take(&mut self, mut batch: Batch) -> (Vec<(Event, Line)>, Batch) {
         self.gather();
         let events = std::mem::take(&mut self.ready);
-        let touched: Vec<BlockId> = events.iter().filter_map(|(event, _)| changes_block(event)).collect();
+        // Growth is in the journal only, until the block ends.
+        let changes = events.iter().filter(|(event, _)| !event.is_growth());
+        let touched: Vec<BlockId> = changes.filter_map(|(event, _)| event.block_id()).collect();
         batch.blocks =
             self.turn.blocks.iter().filter(|block| touched.contains(&block.id)).cloned().collect::<Vec<Block>>();
         batch.lines = events.iter().map(|(_, line)| line.clone()).collect();
@@ -243,14 +259,5 @@ fn progress_of(turn: &Turn) -> Progress {
         provider_used: turn.provider_used.clone(),
         model_used: turn.model_used.clone(),
         started_at: turn.started_at,
-    }
-}
-
-/// The block whose stored row an event changes. Growth is in the journal only, until the block ends.
-fn changes_block(event: &Event) -> Option<BlockId> {
-    match event {
-        Event::BlockStart { block } => Some(block.id),
-        Event::BlockUpdate { block_id, .. } | Event::BlockEnd { block_id, .. } => Some(*block_id),
-        _ => None,
     }
 }

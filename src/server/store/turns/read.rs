@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::domain::block::chat_seq;
 use crate::domain::tree::Node;
 use crate::domain::{
-    Author, Block, BlockState, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, Usage, UserId, fold,
+    Author, Block, BlockState, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, Usage, UserId,
 };
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
@@ -19,6 +19,7 @@ use crate::server::store::readable::{self, Damage, Lossy, Readable, RowReader};
 use crate::server::store::rows::{UsageRow, place};
 use crate::server::store::turn_blocks;
 use crate::server::store::turn_events;
+use crate::server::store::turns::replay::Replay;
 use crate::server::store::turns::span::{self, Span, Spot};
 
 const TABLE: &str = "turns";
@@ -116,7 +117,7 @@ fn note_damage(turn: &mut Turn, damages: &[Damage]) {
     if turn.blocks.iter().any(|block| readable::is_note_of(block, turn.id)) {
         return;
     }
-    let seq = turn.blocks.last().map_or(0, |last| last.seq.saturating_add(1));
+    let seq = turn.next_block_seq();
     turn.blocks.push(Block {
         // No block has the id of a turn; the same one at each reading keeps pages in step.
         id: turn.id.uuid().into(),
@@ -311,23 +312,14 @@ async fn as_it_is(db: &Db, row: TurnRow, blocks: Vec<Block>, missing: Vec<Damage
     Ok(turn)
 }
 
-/// A running turn as its journal gives it.
-async fn replayed(db: &Db, turn: Turn, damages: &mut Vec<Damage>) -> Result<Turn, StoreError> {
-    let before = damages.len();
+/// A running turn as its journal gives it, and with its rows where the journal is damaged.
+async fn replayed(db: &Db, mut turn: Turn, damages: &mut Vec<Damage>) -> Result<Turn, StoreError> {
     // All of the journal: growth is stored without touching the turn's row.
     let events = turn_events::up_to(db, turn.id, i64::MAX.unsigned_abs(), damages).await?;
-    let mut folded = before_events(&turn);
-    // What is impossible in a journal is fsck's to report; a reader shows what there is.
-    let _ = fold::fold(&mut folded, events.iter().map(|(seq, event)| (*seq, event)));
-    if damages.len() == before {
-        return Ok(folded);
+    let replay = Replay::new(&turn, &events);
+    if replay.is_whole() {
+        return Ok(replay.into_turn());
     }
-    // Of a block whose beginning is lost in the journal, its row has what it was when it was stored last.
-    for block in turn_blocks::of_turn(db, turn.id, damages).await? {
-        if folded.block_mut(block.id).is_none() {
-            folded.blocks.push(block);
-        }
-    }
-    folded.blocks.sort_by_key(|block| block.seq);
-    Ok(folded)
+    turn.blocks = turn_blocks::of_turn(db, turn.id, damages).await?;
+    Ok(Replay::new(&turn, &events).merged(damages))
 }

@@ -54,7 +54,7 @@ impl Run<'_> {
     pub(in crate::server::run::driver) fn block_of_ours(&mut self, content: Content, state: BlockState) -> Block {
         // With what was noted, so that its place is the next one.
         self.recorder.gather();
-        let seq = self.recorder.turn().blocks.len() as u32;
+        let seq = self.recorder.turn().next_block_seq();
         Block {
             id: ids::mint(),
             seq,

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Column, Holds, Instead};
-use crate::domain::{json_bounds, limits};
+use crate::domain::{Event, json_bounds, limits};
 
 /// JSON within the bounds that can be read as `T`.
 fn reads<T: DeserializeOwned>(text: &str) -> Result<(), String> {
@@ -16,7 +16,14 @@ fn reads<T: DeserializeOwned>(text: &str) -> Result<(), String> {
     serde_json::from_str::<T>(text).map(drop).map_err(|error| error.to_string())
 }
 
-/// The same in a string of JSON, which keeps the letters of the text in a column of JSONB.
+/// An event in the shape of its type. Types of a newer version are not judged.
+fn reads_event(text: &str) -> Result<(), String> {
+    reads::<Event>(text)?;
+    let is_malformed = serde_json::from_str::<Event>(text).is_ok_and(|event| event.is_malformed());
+    if is_malformed { Err("it has not the shape of its type".into()) } else { Ok(()) }
+}
+
+/// JSON as [`reads`] has it, in a string of JSON, which keeps the letters of the text in a column of JSONB.
 fn reads_string<T: DeserializeOwned>(text: &str) -> Result<(), String> {
     reads::<T>(&serde_json::from_str::<String>(text).map_err(|error| error.to_string())?)
 }
@@ -51,4 +58,8 @@ pub(super) const fn json_in_string<T: DeserializeOwned>(name: &'static str, inst
 
 pub(super) const fn json_text<T: DeserializeOwned>(name: &'static str, instead: Instead) -> Column {
     Column { name, holds: Holds::JsonText(reads::<T>), instead }
+}
+
+pub(super) const fn event(name: &'static str, instead: Instead) -> Column {
+    Column { name, holds: Holds::JsonText(reads_event), instead }
 }

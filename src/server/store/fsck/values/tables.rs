@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::Instead::{Journal, Keep, Lossy, Moment, Notice, Null, Row, Sql, Text};
-use super::columns::{id, json, json_in_string, json_text, text, time, word};
+use super::columns::{event, id, json, json_in_string, json_text, text, time, word};
 use super::{Column, Table};
 use crate::domain::approval::Policy;
 use crate::domain::attachment::Attachment;
@@ -17,7 +17,7 @@ use crate::domain::imported::Difference;
 use crate::domain::repair::ProviderState;
 use crate::domain::tool::{OfferedTool, ToolChoice};
 use crate::domain::{
-    Author, BlockState, Content, CostBasis, Event, Failure, NotSent, Params, Role, Thinking, TurnId, TurnStatus,
+    Author, BlockState, Content, CostBasis, Failure, NotSent, Params, Role, Thinking, TurnId, TurnStatus,
 };
 use crate::server::store::blobs::FormKind;
 use crate::server::store::generations::{GenerationStatus, RawKind};
@@ -198,7 +198,7 @@ pub(super) const TABLES: &[Table] = &[
     )
     .in_chat("chat_id")
     .of_turn("turn_id"),
-    table("turn_events", &["turn_id", "seq"], &[id("turn_id", Row), json_text::<Event>("event", Journal)])
+    table("turn_events", &["turn_id", "seq"], &[id("turn_id", Row), event("event", Journal)])
         .in_chat("(SELECT t.chat_id FROM turns t WHERE t.id = turn_id)")
         .of_turn("turn_id"),
     table(

@@ -1,0 +1,383 @@
+//! Replies whose process was killed and whose journals are damaged: every reply ends at the first start, nothing that is
+//! stored gets shorter, and the damage is shown and named.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sqlx::{AssertSqlSafe, Row};
+use tokio::sync::Notify;
+use turnleaf::domain::{Block, BlockId, BlockState, Content, Event, FailureKind, Turn, TurnId, TurnStatus};
+use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
+use turnleaf::server::platform::clock::{Clock, SystemClock};
+use turnleaf::server::store::fsck::{self, Finding, While, repair};
+use turnleaf::server::store::readable::is_placeholder;
+use turnleaf::server::store::{Db, turns};
+use turnleaf::server::tools::toolbox::NoTools;
+use uuid::Uuid;
+
+use crate::house::{House, text, thinking};
+
+/// What the model writes: two blocks that are whole when the process is killed, and one that is open.
+fn pieces() -> Vec<Step> {
+    vec![
+        thinking("thought one, "),
+        thinking("thought two. "),
+        text("Words one, "),
+        text("words two, "),
+        text("words three. "),
+        thinking("again one, "),
+        text("Open one, "),
+        text("open two, "),
+        text("open three, "),
+        text("open four"),
+    ]
+}
+
+/// What happens to one line of a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Damage {
+    /// It is no JSON.
+    Unreadable,
+    /// It is JSON without what its type needs.
+    Malformed,
+    Removed,
+    /// It has a number far behind all others.
+    Renumbered,
+}
+
+const DAMAGES: [Damage; 4] = [Damage::Unreadable, Damage::Malformed, Damage::Removed, Damage::Renumbered];
+
+/// A server with one provider that waits before each piece of each of so many replies.
+async fn houses(replies: usize) -> Vec<(House, Arc<Notify>)> {
+    let gate = Arc::new(Notify::new());
+    let of_gate = gate.clone();
+    let provider = move || {
+        let gate = of_gate.clone();
+        let steps = || {
+            let pieces = pieces().into_iter().flat_map(|piece| [Step::Until(gate.clone()), piece]);
+            Answer::Stream(pieces.chain([Step::Hang]).collect())
+        };
+        Scripted::new("scripted", (0..replies).map(|_| steps()).collect::<Vec<_>>())
+    };
+    House::everywhere_patient(provider).await.into_iter().map(|house| (house, gate.clone())).collect()
+}
+
+fn text_of(block: &Block) -> &str {
+    match &block.content {
+        Content::Text { text, .. } => text,
+        Content::Thinking { thinking, .. } => thinking,
+        _ => "",
+    }
+}
+
+fn said(turn: &Turn) -> String {
+    turn.blocks.iter().map(text_of).collect()
+}
+
+async fn stored(house: &House, id: TurnId) -> Turn {
+    turns::find(&house.db, house.owner, id).await.unwrap().unwrap()
+}
+
+/// A reply that hangs in the middle of its last block, each piece of it an event of its own, all of it stored.
+async fn reply_cut_off(house: &House, gate: &Notify) -> TurnId {
+    let id = house.send("?").await.assistant_turn.id;
+    let live = house.service.supervisor().live(id).unwrap();
+    let length = || live.with_turn(|turn| said(turn).len());
+    for _ in pieces() {
+        let before = length();
+        gate.notify_one();
+        while length() == before {
+            tokio::task::yield_now().await;
+        }
+    }
+    while said(&stored(house, id).await).len() < length() {
+        tokio::task::yield_now().await;
+    }
+    id
+}
+
+fn literal(db: &Db, id: Uuid) -> String {
+    if db.path().is_some() { format!("X'{}'", id.simple()) } else { format!("'{id}'") }
+}
+
+async fn sql(db: &Db, text: String) {
+    match db {
+        Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap()),
+        Db::Postgres { writer, .. } => drop(sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap()),
+    }
+}
+
+/// The lines of a journal by their numbers.
+async fn lines(db: &Db, id: TurnId) -> BTreeMap<i64, String> {
+    let text = format!("SELECT seq, event FROM turn_events WHERE turn_id = {}", literal(db, id.uuid()));
+    match db {
+        Db::Sqlite { writer, .. } => {
+            let rows = sqlx::query(AssertSqlSafe(text)).fetch_all(writer).await.unwrap();
+            rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+        }
+        Db::Postgres { writer, .. } => {
+            let rows = sqlx::query(AssertSqlSafe(text)).fetch_all(writer).await.unwrap();
+            rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+        }
+    }
+}
+
+async fn damage_line(db: &Db, id: TurnId, seq: i64, damage: Damage) {
+    let line = format!("turn_id = {} AND seq = {seq}", literal(db, id.uuid()));
+    let name = |event: &str| serde_json::from_str::<Event>(event).unwrap().name().to_owned();
+    sql(
+        db,
+        match damage {
+            Damage::Unreadable => {
+                format!("UPDATE turn_events SET event = SUBSTR(event, 1, LENGTH(event) - 2) WHERE {line}")
+            }
+            Damage::Malformed => {
+                let name = name(&lines(db, id).await[&seq]);
+                format!("UPDATE turn_events SET event = '{{\"type\":\"{name}\"}}' WHERE {line}")
+            }
+            Damage::Removed => format!("DELETE FROM turn_events WHERE {line}"),
+            Damage::Renumbered => format!("UPDATE turn_events SET seq = seq + 1000 WHERE {line}"),
+        },
+    )
+    .await;
+}
+
+/// The text that a damaged line alone has: growth of the block that was open.
+fn lost_text(event: &str, before: &Turn) -> Option<(BlockId, String)> {
+    let Event::BlockDelta { block_id, text } = serde_json::from_str(event).unwrap() else { return None };
+    let block = before.blocks.iter().find(|block| block.id == block_id).unwrap();
+    // Its row has the text that was committed with its beginning.
+    (block.state == BlockState::Open && !block_begins_with(block, &text)).then_some((block_id, text))
+}
+
+fn block_begins_with(block: &Block, text: &str) -> bool {
+    text_of(block).starts_with(text)
+}
+
+/// Holds a reply that has ended against what it was when its process was killed. `lost` is what nobody can know.
+fn assert_is_whole(after: &Turn, before: &Turn, lost: Option<&(BlockId, String)>, is_in_order: bool, case: &str) {
+    for block in &before.blocks {
+        let now = after.blocks.iter().find(|now| now.id == block.id);
+        let now = now.unwrap_or_else(|| panic!("{case}: a block is gone: {block:?}"));
+        let mut expected = text_of(block).to_owned();
+        if let Some((_, text)) = lost.filter(|(id, _)| *id == block.id) {
+            expected = expected.replacen(text, "", 1);
+        }
+        if is_in_order {
+            assert_eq!(text_of(now), expected, "{case}");
+        } else {
+            // What stands elsewhere now may be there twice, and is there.
+            assert!(expected.split_inclusive(", ").all(|piece| text_of(now).contains(piece)), "{case}: {now:?}");
+        }
+        assert_ne!(now.state, BlockState::Open, "{case}");
+        if block.state != BlockState::Open {
+            assert_eq!(now, block, "{case}");
+        }
+    }
+    let seqs: Vec<u32> = after.blocks.iter().map(|block| block.seq).collect();
+    assert!(seqs.is_sorted_by(|a, b| a < b), "{case}: {seqs:?}");
+    assert!(
+        matches!(&after.blocks.last().unwrap().content, Content::Text { is_error: true, .. }),
+        "{case}: the failure stands behind all"
+    );
+}
+
+fn is_named(findings: &[Finding], turn: &Turn) -> bool {
+    let of_turn = |finding: &Finding| finding.id.contains(&turn.id.to_string());
+    let of_block = |finding: &Finding| turn.blocks.iter().any(|block| finding.id == block.id.to_string());
+    findings.iter().any(|finding| of_turn(finding) || of_block(finding))
+}
+
+async fn path_of(house: &House, turn: &Turn) -> Turn {
+    house.service.path(house.owner, turn.chat_id, None, 100).await.unwrap().turns.pop().unwrap()
+}
+
+#[tokio::test]
+async fn reply_with_any_damaged_journal_line_ends_at_the_first_start_and_keeps_what_is_stored() {
+    // A first reply says how many lines there are.
+    let (house, gate) = houses(1).await.remove(0);
+    let first = reply_cut_off(&house, &gate).await;
+    let count = lines(&house.db, first).await.len();
+    house.close().await;
+    let cases: Vec<(i64, Damage)> = (1..=count as i64).flat_map(|seq| DAMAGES.map(|damage| (seq, damage))).collect();
+    for (house, gate) in houses(cases.len() + 1).await {
+        let intact = reply_cut_off(&house, &gate).await;
+        let mut replies = Vec::new();
+        for (seq, damage) in &cases {
+            let id = reply_cut_off(&house, &gate).await;
+            let before = stored(&house, id).await;
+            let event = lines(&house.db, id).await[seq].clone();
+            damage_line(&house.db, id, *seq, *damage).await;
+            replies.push((before, *seq, event, *damage));
+        }
+        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
+        let findings = fsck::check(&house.db, While::Serving).await.unwrap();
+        let check = async |house: &House| {
+            for (before, seq, event, damage) in &replies {
+                let case = format!("{damage:?} {seq} {event}");
+                let after = stored(house, before.id).await;
+                assert_eq!(after.status, TurnStatus::Error, "{case}");
+                assert_eq!(after.error.as_ref().unwrap().kind, FailureKind::ServerRestarted, "{case}");
+                let is_moved = *damage == Damage::Renumbered;
+                let lost = lost_text(event, before).filter(|_| !is_moved);
+                assert_is_whole(&after, before, lost.as_ref(), !is_moved, &case);
+                assert_eq!(path_of(house, before).await, after, "{case}");
+                // The end of a journal may be missing without a trace.
+                let is_end = *seq == count as i64;
+                if is_end && *damage == Damage::Removed {
+                    continue;
+                }
+                assert!(after.blocks.iter().any(|block| is_placeholder(&block.content)), "{case}: it is shown");
+                assert!(is_named(&findings, &after), "{case}: the checker names it");
+            }
+            let whole = stored(house, intact).await;
+            assert!(!whole.blocks.iter().any(|block| is_placeholder(&block.content)), "{whole:#?}");
+            assert!(!is_named(&findings, &whole), "{findings:#?}");
+        };
+        check(&house).await;
+        // Nothing is left for another start, and none of it changes anything.
+        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
+        assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0);
+        check(&house).await;
+        let repairs = repair::repair(&house.db, SystemClock.now()).await.unwrap();
+        assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
+        check(&house).await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn stop_ends_a_reply_with_a_damaged_journal() {
+    for (house, gate) in houses(DAMAGES.len()).await {
+        let mut replies = Vec::new();
+        for damage in DAMAGES {
+            let id = reply_cut_off(&house, &gate).await;
+            let before = stored(&house, id).await;
+            let begins = |event: &&str| event.starts_with("{\"type\":\"block_start\"");
+            let lines = lines(&house.db, id).await;
+            let (seq, _) = lines.iter().find(|(_, event)| begins(&event.as_str())).unwrap();
+            damage_line(&house.db, id, *seq, damage).await;
+            replies.push((before, damage));
+        }
+        // Another process that has not swept: nothing drives the replies.
+        let other = House::upon(house.db.clone(), Scripted::new("scripted", [])).await;
+        for (before, damage) in replies {
+            let stopped = other.service.stop_turn(house.owner, before.id).await.unwrap();
+            assert_eq!(stopped.status, TurnStatus::Cancelled, "{damage:?}");
+            for block in &before.blocks {
+                let now = stopped.blocks.iter().find(|now| now.id == block.id).unwrap();
+                assert_eq!(text_of(now), text_of(block), "{damage:?}");
+            }
+        }
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn reply_with_damaged_numbers_and_places_ends_at_the_first_start() {
+    // Of the turn's row, of a line, and of blocks: what the numbering of an ending goes by.
+    let damages: [fn(&str) -> String; 5] = [
+        |turn| format!("UPDATE turns SET last_event_seq = 9223372036854775807 WHERE id = {turn}"),
+        |turn| format!("UPDATE turns SET last_event_seq = 0 WHERE id = {turn}"),
+        |turn| format!("UPDATE turn_events SET seq = 9223372036854775807 WHERE turn_id = {turn} AND seq = 3"),
+        |turn| format!("DELETE FROM turn_blocks WHERE turn_id = {turn} AND seq = 1"),
+        |turn| format!("DELETE FROM turn_events WHERE turn_id = {turn}"),
+    ];
+    for (house, gate) in houses(damages.len()).await {
+        let mut replies = Vec::new();
+        for damage in damages {
+            let id = reply_cut_off(&house, &gate).await;
+            let text = damage(&literal(&house.db, id.uuid()));
+            replies.push((stored(&house, id).await, text.clone()));
+            sql(&house.db, text).await;
+        }
+        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
+        for (before, case) in replies {
+            let after = stored(&house, before.id).await;
+            assert_eq!(after.status, TurnStatus::Error, "{case}");
+            let finished = before.blocks.iter().filter(|block| block.state != BlockState::Open);
+            for block in finished {
+                assert!(after.blocks.contains(block), "{case}: {block:?}");
+            }
+        }
+        assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0);
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn reply_with_damaged_rows_beside_its_journal_ends_at_the_first_start() {
+    for (house, gate) in houses(1).await {
+        let id = reply_cut_off(&house, &gate).await;
+        let turn = literal(&house.db, id.uuid());
+        let kind = "raw_kind IN ('sse_events', 'chunks', 'stream_and_response', 'response', 'none')";
+        let damages = match &house.db {
+            Db::Sqlite { .. } => vec![
+                "PRAGMA ignore_check_constraints = ON".to_owned(),
+                format!("UPDATE turn_blocks SET id = X'00' WHERE turn_id = {turn} AND seq = 1"),
+                format!("UPDATE generations SET provider = CAST(X'ff' AS TEXT), raw_kind = '?' WHERE turn_id = {turn}"),
+                "PRAGMA ignore_check_constraints = OFF".to_owned(),
+            ],
+            // Its ids are ids, and it looks at all conditions of a row that is changed.
+            Db::Postgres { .. } => vec![
+                "ALTER TABLE generations DROP CONSTRAINT generations_raw_kind_check".to_owned(),
+                format!("UPDATE generations SET raw_kind = '?' WHERE turn_id = {turn}"),
+                format!("ALTER TABLE generations ADD CONSTRAINT is_kind CHECK ({kind}) NOT VALID"),
+            ],
+        };
+        for text in damages {
+            sql(&house.db, text).await;
+        }
+        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
+        let after = stored(&house, id).await;
+        assert_eq!(after.status, TurnStatus::Error);
+        assert!(said(&after).contains("open four"));
+        let open = format!("SELECT COUNT(*) FROM generations WHERE turn_id = {turn} AND status = 'running'");
+        if let Db::Sqlite { writer, .. } = &house.db {
+            let running: i64 = sqlx::query_scalar(AssertSqlSafe(open)).fetch_one(writer).await.unwrap();
+            assert_eq!(running, 0, "what cannot be read is closed, too");
+        }
+        let findings = fsck::check(&house.db, While::Serving).await.unwrap();
+        assert!(findings.iter().any(|finding| finding.table == "generations"), "{findings:#?}");
+        house.close().await;
+    }
+}
+
+/// Both places of an open block are damaged: its row keeps its bytes for a repair, and nothing stays open.
+#[tokio::test]
+async fn block_that_cannot_be_read_in_either_place_is_closed_and_keeps_its_bytes() {
+    for (house, gate) in houses(1).await {
+        let id = reply_cut_off(&house, &gate).await;
+        let turn = literal(&house.db, id.uuid());
+        let open = stored(&house, id).await.blocks.last().unwrap().clone();
+        let start = lines(&house.db, id).await.into_iter().find(|(_, event)| {
+            let event: Event = serde_json::from_str(event).unwrap();
+            matches!(event, Event::BlockStart { block } if block.id == open.id)
+        });
+        damage_line(&house.db, id, start.unwrap().0, Damage::Unreadable).await;
+        let bytes = "{\"type\":\"text\",\"text\":\"cut o";
+        if let Db::Sqlite { .. } = &house.db {
+            sql(&house.db, "PRAGMA ignore_check_constraints = ON".into()).await;
+        } else {
+            sql(&house.db, "ALTER TABLE turn_blocks DROP CONSTRAINT turn_blocks_content_check".into()).await;
+        }
+        let block = literal(&house.db, open.id.uuid());
+        sql(&house.db, format!("UPDATE turn_blocks SET content = '{bytes}' WHERE id = {block}")).await;
+        if let Db::Sqlite { .. } = &house.db {
+            sql(&house.db, "PRAGMA ignore_check_constraints = OFF".into()).await;
+        }
+        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
+        let after = stored(&house, id).await;
+        assert_eq!(after.status, TurnStatus::Error);
+        let now = after.blocks.iter().find(|block| block.id == open.id).unwrap();
+        assert!(is_placeholder(&now.content) && now.state == BlockState::Aborted, "{now:?}");
+        assert!(serde_json::to_string(&now.content).unwrap().contains("cut o"));
+        let text = format!("SELECT COUNT(*) FROM turn_blocks WHERE turn_id = {turn} AND content = '{bytes}'");
+        let kept: i64 = match &house.db {
+            Db::Sqlite { writer, .. } => sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(writer).await.unwrap(),
+            Db::Postgres { writer, .. } => sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(writer).await.unwrap(),
+        };
+        assert_eq!(kept, 1);
+        house.close().await;
+    }
+}
