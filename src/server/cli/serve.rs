@@ -204,7 +204,10 @@ async fn compose(
     let journal = supervisor.clone();
     let readiness = Readiness::new(phases.announced.clone(), database_check(db.clone()))
         .with_journal(Arc::new(move || journal.journal_delay()))
-        .with_disk(Arc::new(move || disk.storage().has_free_disk(0)));
+        .with_disk(Arc::new(move || {
+            let disk = disk.clone();
+            Box::pin(async move { disk.storage().has_free_disk(0).await })
+        }));
     let router = routes::routes(&app, &site, readiness, shell);
     let (shutdown, patience) = (shutdown.clone(), config.drain.finish.value);
     let sockets = app.sockets().clone();
