@@ -21,6 +21,8 @@ mod databases;
 #[expect(dead_code, reason = "PostgreSQL and the other schema are for the tests of the server")]
 mod legacy;
 
+#[path = "cli/draining.rs"]
+mod draining;
 #[path = "cli/file_modes.rs"]
 mod file_modes;
 #[path = "cli/fsck.rs"]

@@ -761,7 +761,8 @@ async fn a_journal_that_does_not_write_is_seen() {
 async fn a_full_disk_is_seen_while_the_server_stays_ready() {
     for (has_free_disk, degraded) in [(true, Value::Null), (false, json!(["disk_space_low"]))] {
         let check: health::Check = Arc::new(|| Box::pin(async { Ok(()) }));
-        let readiness = Readiness::new(CancellationToken::new(), check).with_disk(Arc::new(move || has_free_disk));
+        let readiness = Readiness::new(CancellationToken::new(), check)
+            .with_disk(Arc::new(move || Box::pin(async move { has_free_disk })));
         let router: Router = health::routes(readiness, String::new());
         let answer = router.oneshot(request(Method::GET, "/readyz", &[], "")).await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK);

@@ -12,6 +12,8 @@ mod bush;
 mod claims;
 #[path = "store/damage.rs"]
 mod damage;
+#[path = "store/damaged_readers.rs"]
+mod damaged_readers;
 #[path = "support/damages.rs"]
 mod damages;
 #[path = "store/databases.rs"]

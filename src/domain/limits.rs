@@ -28,7 +28,6 @@ pub const JSON_DEPTH: usize = 64;
 /// JSON around it. Readers give up at 128 levels; the rest is room for what an answer or an archive puts around a text.
 pub const JSON_VALUE_DEPTH: usize = 96;
 pub const JSON_TEXT_DEPTH: usize = 112;
-/// How long a body may take to arrive, and the head of a request.
 /// How long a body may take to arrive at any speed; after that each window of time must bring so many bytes (4 KiB a
 /// second), and all of it has the time of an upload or an import.
 pub const BODY_TIME: Duration = Duration::from_secs(30);
@@ -266,8 +265,10 @@ pub const TURN_UPLOAD_BYTES: usize = 64 << 20;
 pub const IMPORT_BYTES: usize = 4 << 30;
 pub const IMPORT_TIME: Duration = Duration::from_secs(3_600);
 pub const PERSON_UPLOAD_BYTES: u64 = 2 << 30;
-/// The free space that the disk of the data directory keeps where nothing else is configured.
+/// The free space that each disk that is written to keeps where nothing else is configured.
 pub const MIN_FREE_DISK: u64 = 256 << 20;
+/// How long a file system may take to say how much of it is free.
+pub const FREE_DISK_TIME: Duration = Duration::from_secs(2);
 /// How long the measured free space of a disk is taken for the present one, and the bytes that a person keeps.
 pub const FREE_DISK_MEASURED_FOR: Duration = Duration::from_secs(1);
 pub const STORAGE_MEASURED_FOR: Duration = Duration::from_secs(10);

@@ -248,13 +248,13 @@ pub fn chat_menu(title: &str) -> String {
 pub fn found_locally(name: &str, address: &str, has_models: bool) -> String {
     if !has_models {
         return said!(
-            "{name} answers at {address}, but has no model yet. Get one, with Ollama by “ollama pull qwen3”, and press Test on the page of the providers.",
-            "{name} 在 {address} 有响应，但还没有模型。请先获取一个（Ollama 可用“ollama pull qwen3”），然后在服务商页面点击“测试”。"
+            "{name} answers at {address}, but has no model yet. Get one, with Ollama by “ollama pull qwen3”, and press Test in Settings › Providers.",
+            "{name} 在 {address} 有响应，但还没有模型。请先获取一个（Ollama 可用“ollama pull qwen3”），然后在设置 › 服务商点“测试”。"
         );
     }
     said!(
-        "{name} answers at {address}. To use it, say yes on the page of the providers.",
-        "{name} 在 {address} 有响应。如要使用，请在服务商页面同意。"
+        "{name} answers at {address}. Choose “Use it” in Settings › Providers.",
+        "{name} 在 {address} 有响应。请在设置 › 服务商点“使用”。"
     )
 }
 

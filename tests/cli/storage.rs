@@ -1,6 +1,7 @@
 //! The bounds on storage in the real program: the free space of its disk, and the quota.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -146,6 +147,48 @@ fn a_disk_that_fills_up_refuses_new_turns_and_takes_them_when_it_has_room_again(
     assert_eq!(run(&data_dir, &["fsck"]).status.code(), Some(0));
     std::fs::remove_file(&fill).unwrap();
     let accepted = std::iter::repeat_with(|| chat("after")).find(|(status, _)| *status != 507).unwrap();
+    assert_eq!(accepted.0, 201, "{accepted:?}");
+}
+
+#[test]
+fn the_disk_of_a_database_elsewhere_is_guarded_and_named() {
+    let Some(disk) = SmallDisk::mount("size=64m") else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = dir.path().join("data");
+    let database = format!("sqlite://{}", disk.path().join("turnleaf.db").display());
+    let environment = [("DATABASE_URL", database.as_str()), ("TURNLEAF_MIN_FREE_DISK", "16 MiB")];
+    let doctor = || {
+        let output = turnleaf(&data_dir).arg("doctor").envs(environment).output().unwrap();
+        let lines = text(&output.stdout);
+        lines.lines().filter(|line| line.contains(" disk: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(doctor().iter().all(|line| line.starts_with("fine")), "{:?}", doctor());
+    let mut command = turnleaf(&data_dir);
+    let mut server = Server::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]).envs(environment));
+    let log = BufReader::new(server.child.stderr.take().unwrap());
+    let (status, chat) = post(&server, "/api/chats", "{\"provider\":\"demo\",\"model\":\"plain\"}");
+    assert_eq!(status, 201, "{chat}");
+    let chat: Value = serde_json::from_str(&chat).unwrap();
+    let turns = format!("/api/chats/{}/turns", chat["id"].as_str().unwrap());
+    let message = json!({ "text": "hi", "provider": "demo", "model": "plain" }).to_string();
+    let fill = disk.path().join("fill");
+    std::fs::write(&fill, vec![b'x'; 52 << 20]).unwrap();
+    // The measurement of a moment ago may still count, and a reply of a moment ago may still be written.
+    let begun = Instant::now();
+    let answered = |with: u16| {
+        let mut answers = std::iter::repeat_with(|| post(&server, &turns, &message));
+        answers.find(|(status, _)| *status == with || begun.elapsed() > Duration::from_secs(20)).unwrap()
+    };
+    let refused = answered(507);
+    assert!(refused.0 == 507 && refused.1.contains("disk_space_low"), "{refused:?}");
+    assert!(server.get("/readyz").contains("disk_space_low"));
+    let directory = disk.path().display().to_string();
+    let named = log.lines().map_while(Result::ok).find(|line| line.contains("too little free space"));
+    assert!(named.as_ref().is_some_and(|line| line.contains(&directory)), "{named:?}");
+    let seen = doctor();
+    assert!(seen.iter().any(|line| line.starts_with("note") && line.contains(&directory)), "{seen:?}");
+    std::fs::remove_file(&fill).unwrap();
+    let accepted = answered(201);
     assert_eq!(accepted.0, 201, "{accepted:?}");
 }
 

@@ -14,7 +14,7 @@ use turnleaf::server::outbound::scripted::{Answer, Scripted};
 use turnleaf::server::service::ServiceError;
 use turnleaf::server::service::documents::{NewDocument, Source};
 use turnleaf::server::service::imports::ImportJobs;
-use turnleaf::server::service::storage::{StorageLimits, StorageRefusal};
+use turnleaf::server::service::storage::{FreeSpace, FreeSpaceProbe, StorageLimits, StorageRefusal};
 use turnleaf::server::service::turns::StartTurn;
 use turnleaf::server::store::storage;
 
@@ -38,8 +38,16 @@ impl Disk {
 
     fn limits(&self, quota: u64) -> StorageLimits {
         let free = self.0.clone();
-        StorageLimits::new(Arc::new(move || Ok(free.load(Ordering::SeqCst))), 256 * MIB, quota)
+        StorageLimits::new(probe(move || free.load(Ordering::SeqCst)), 256 * MIB, quota)
     }
+}
+
+/// A probe that gives these bytes.
+fn probe(bytes: impl Fn() -> u64 + Send + Sync + 'static) -> FreeSpaceProbe {
+    Arc::new(move || {
+        let free = FreeSpace { bytes: bytes(), directory: "data".into() };
+        Box::pin(async move { Ok(free) })
+    })
 }
 
 fn scripted(answers: usize) -> Scripted {
@@ -201,7 +209,7 @@ async fn an_import_ends_when_the_disk_gets_low_and_what_came_in_stays() {
         // Each look takes a part of the free space.
         let free = Arc::new(AtomicU64::new(256 * MIB + 4));
         let measured = free.clone();
-        let probe = Arc::new(move || Ok(measured.fetch_sub(1, Ordering::SeqCst)));
+        let probe = probe(move || measured.fetch_sub(1, Ordering::SeqCst));
         house.service = house.service.clone().with_storage(StorageLimits::new(probe, 256 * MIB, 0));
         let report = imported(&house, "all.json", &conversations(&[1; 8]), false).await;
         assert!(report.stopped.as_deref().is_some_and(|why| why.contains("disk is almost full")), "{report:?}");

@@ -31,6 +31,7 @@ use turnleaf::server::store::tool_servers::{self, StoredToolServer, ToolServerSe
 use turnleaf::server::store::{Db, StoreError, chat_tools, tool_listings, users};
 
 use crate::actors::{id, now};
+use crate::damaged_readers;
 use crate::damages::{columns, damages, deep, reckless, statement};
 use crate::databases::{drop_postgres, empty_sqlite, fresh, migrated_postgres, noon, postgres};
 use crate::story;
@@ -38,7 +39,7 @@ use crate::story;
 const WORDS: &str = "a message of the chat beside the damaged one";
 
 /// A server as `turnleaf serve` starts it.
-async fn start(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
+pub async fn start(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let text = |step: &'static str| move |error: StoreError| format!("{step}: {error}");
     let mut tx = db.begin().await.map_err(text("begin"))?;
@@ -98,6 +99,7 @@ async fn furnish(db: &Db, dir: &Path) -> ChatId {
     tool_listings::put(&mut tx, owner, "files", &[], now()).await.unwrap();
     chat_tools::put(&mut tx, owner, trashed, &ToolChoice::default()).await.unwrap();
     tx.commit().await.unwrap();
+    damaged_readers::furnish(db, owner).await;
     service.delete_chat(owner, trashed).await.unwrap();
     service.supervisor().toolbox().shut_down().await;
     beside
@@ -126,6 +128,7 @@ async fn look(db: &Db, dir: &Path, beside: ChatId) -> Result<(), String> {
     if path.turns.first().is_none_or(|turn| turn.content_text() != WORDS) {
         return Err("the other chat does not say what it said".into());
     }
+    damaged_readers::read_all(db, &service, owner, (beside, WORDS)).await?;
     let (send, mut receive) = tokio::sync::mpsc::channel(4);
     let (exported, archive) = tokio::join!(
         async {
@@ -254,7 +257,7 @@ async fn judged_columns(pool: &PgPool) -> Vec<(String, String, String)> {
 }
 
 /// Without its conditions a table takes what a damaged disk would leave in it.
-async fn drop_checks(pool: &PgPool) {
+pub async fn drop_checks(pool: &PgPool) {
     const CHECKS: &str = "SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) \
         FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace";
     let checks: Vec<String> = sqlx::query_scalar(CHECKS).fetch_all(pool).await.unwrap();
@@ -303,7 +306,7 @@ async fn a_damaged_row_stops_nothing_else_on_postgresql() {
     drop_postgres(&std::env::var("TURNLEAF_TEST_PG").unwrap(), &whole.url).await;
 }
 
-async fn sql(db: &Db, text: String) {
+pub async fn sql(db: &Db, text: String) {
     match db {
         Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap()),
         Db::Postgres { writer, .. } => drop(sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap()),

@@ -68,3 +68,33 @@ async fn counted_turns_come_to_what_was_measured_and_a_wrong_number_is_found() {
         fresh.close().await;
     }
 }
+
+/// A count that waited for a row while it holds others could deadlock with a transaction that takes the same rows in
+/// another order. PostgreSQL alone locks rows.
+#[tokio::test]
+async fn count_of_bytes_waits_for_no_row_that_another_transaction_holds() {
+    let Some(fresh) = databases::migrated_postgres().await else { return };
+    let db = &fresh.db;
+    story::begin(db).await;
+    let Db::Postgres { writer, .. } = db else { unreachable!() };
+    const ENDED: &str = "SELECT id FROM turns WHERE completed_at IS NOT NULL ORDER BY id";
+    let ended: Vec<uuid::Uuid> = sqlx::query_scalar(ENDED).fetch_all(writer).await.unwrap();
+    assert!(ended.len() > 1);
+    let uncounted = "SELECT COUNT(*) FROM turns WHERE stored_bytes IS NULL AND completed_at IS NOT NULL";
+    for held in [ended[0], ended[ended.len() - 1]] {
+        run(db, "UPDATE turns SET stored_bytes = NULL").await;
+        let mut other = writer.begin().await.unwrap();
+        let hold = sqlx::query("UPDATE turns SET stored_bytes = NULL WHERE id = $1").bind(held);
+        hold.execute(&mut *other).await.unwrap();
+        let counting = async { while storage::count_step(db).await.unwrap() {} };
+        let counted = tokio::time::timeout(std::time::Duration::from_secs(5), counting).await;
+        assert!(counted.is_ok(), "the count waits for the other transaction");
+        assert_eq!(number(db, uncounted).await, 1, "the others are counted");
+        // The other one takes the rest of the rows behind its first.
+        sqlx::query("UPDATE turns SET stored_bytes = stored_bytes").execute(&mut *other).await.unwrap();
+        other.commit().await.unwrap();
+        while storage::count_step(db).await.unwrap() {}
+        assert_eq!(number(db, uncounted).await, 0, "and the last one, when it is free");
+    }
+    fresh.close().await;
+}

@@ -2,6 +2,7 @@
 //! the network.
 
 use std::fmt::Display;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -43,8 +44,9 @@ fn seen(subject: &'static str, verdict: Verdict, what: impl Display) -> Observat
 
 /// Prints one line for each thing looked at; fails when one of them will not work.
 pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
-    let mut all =
-        vec![configuration(config), address(config), directory(config), disk(config), site(config), sandbox()];
+    let mut all = vec![configuration(config), address(config), directory(config)];
+    all.extend(disks(config));
+    all.extend([site(config), sandbox()]);
     all.extend(database(config));
     all.extend(providers(config));
     if json {
@@ -109,16 +111,29 @@ fn directory(config: &Config) -> Observation {
     }
 }
 
-fn disk(config: &Config) -> Observation {
+/// One observation for each directory that the server writes to.
+fn disks(config: &Config) -> Vec<Observation> {
     let bound = config.min_free_disk.value;
-    match free_space::free_bytes(&config.data_dir.value) {
-        Err(error) => seen("disk", Verdict::Note, format_args!("its free space cannot be read: {error}")),
-        Ok(free) if free < bound.0 => {
-            let what = format_args!("{} MiB are free, less than {bound}: nothing new can be started", free >> 20);
-            seen("disk", Verdict::Note, what)
+    let observe = |directory: PathBuf| {
+        let (free, shown) = (free_space::free_bytes(&directory), directory.display());
+        match free {
+            Err(error) => {
+                seen("disk", Verdict::Note, format_args!("the free space of {shown} cannot be read: {error}"))
+            }
+            Ok(free) if free < bound.0 => {
+                let what = format_args!(
+                    "{} MiB are free in {shown}, less than {bound}: nothing new can be started",
+                    free >> 20
+                );
+                seen("disk", Verdict::Note, what)
+            }
+            Ok(free) => {
+                let what = format_args!("{} MiB are free in {shown}; {bound} are kept free", free >> 20);
+                seen("disk", Verdict::Fine, what)
+            }
         }
-        Ok(free) => seen("disk", Verdict::Fine, format_args!("{} MiB are free; {bound} are kept free", free >> 20)),
-    }
+    };
+    free_space::written_directories(config).into_iter().map(observe).collect()
 }
 
 fn site(config: &Config) -> Observation {

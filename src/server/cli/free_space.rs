@@ -1,19 +1,48 @@
-//! The free space on the disk of the data directory, as the service asks for it.
+//! The free space on the disks that the server writes to, as the service asks for it.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
 
 use crate::domain::limits;
 use crate::server::platform::config::Config;
-use crate::server::service::storage::{FreeSpaceProbe, StorageLimits};
+use crate::server::platform::tasks::{self, Task};
+use crate::server::service::storage::{FreeSpace, FreeSpaceProbe, StorageLimits};
 
 /// The bounds on storage that are configured.
 pub fn storage_limits(config: &Config) -> StorageLimits {
-    let data_dir = config.data_dir.value.clone();
-    let probe = remembered(limits::FREE_DISK_MEASURED_FOR, move || free_bytes(&data_dir));
+    let directories = written_directories(config);
+    let measure = move || least_free(&directories);
+    let probe = sampled(limits::FREE_DISK_MEASURED_FOR, limits::FREE_DISK_TIME, measure);
     StorageLimits::new(probe, config.min_free_disk.value.0, config.quota.value.0)
+}
+
+/// The directories that the server writes to: the data directory, and that of a SQLite file elsewhere.
+pub fn written_directories(config: &Config) -> Vec<PathBuf> {
+    let mut directories = vec![config.data_dir.value.clone()];
+    let database = config.database.value.sqlite_path();
+    let elsewhere = database.as_deref().and_then(Path::parent).filter(|folder| *folder != config.data_dir.value);
+    // The file of a relative path without a folder is in the current one.
+    directories.extend(elsewhere.map(|folder| match folder.as_os_str().is_empty() {
+        true => PathBuf::from("."),
+        false => folder.to_owned(),
+    }));
+    directories
+}
+
+/// The directory on whose disk the least space is free.
+fn least_free(directories: &[PathBuf]) -> io::Result<FreeSpace> {
+    let mut least: Option<FreeSpace> = None;
+    for directory in directories {
+        let bytes = free_bytes(directory)?;
+        if least.as_ref().is_none_or(|least| bytes < least.bytes) {
+            least = Some(FreeSpace { bytes, directory: directory.clone() });
+        }
+    }
+    least.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 /// The bytes that this account may still write on the disk of this folder, or of the nearest one above that exists.
@@ -28,48 +57,111 @@ pub fn free_bytes(folder: &Path) -> io::Result<u64> {
     }
 }
 
-/// A probe that measures at most once in this time: many requests come at once, and a disk does not fill up meanwhile.
-fn remembered(time: Duration, measure: impl Fn() -> io::Result<u64> + Send + Sync + 'static) -> FreeSpaceProbe {
-    let last: Mutex<Option<(Instant, u64)>> = Mutex::new(None);
+/// The last measurement, and one that has not come to an end.
+#[derive(Default)]
+struct Samples {
+    last: Option<(Instant, FreeSpace)>,
+    running: Option<Task<io::Result<FreeSpace>>>,
+}
+
+/// A probe that measures at most once in `age`: many requests come at once, and a disk does not fill up meanwhile. It
+/// measures on a thread for what blocks and waits for it at most `patience`: a file system that does not answer holds up
+/// neither the worker threads nor the requests, and is asked by one thread.
+fn sampled(
+    age: Duration,
+    patience: Duration,
+    measure: impl Fn() -> io::Result<FreeSpace> + Clone + Send + Sync + 'static,
+) -> FreeSpaceProbe {
+    let samples: Arc<Mutex<Samples>> = Arc::default();
     Arc::new(move || {
-        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, free)) = last.filter(|(at, _)| at.elapsed() < time) {
-            return Ok(free);
-        }
-        let free = measure()?;
-        *last = Some((Instant::now(), free));
-        Ok(free)
+        let (samples, measure) = (samples.clone(), measure.clone());
+        Box::pin(async move {
+            let mut samples = samples.lock().await;
+            if let Some((_, free)) = samples.last.as_ref().filter(|(at, _)| at.elapsed() < age) {
+                return Ok(free.clone());
+            }
+            let is_late = samples.running.is_some();
+            let running = samples.running.get_or_insert_with(|| tasks::spawn_blocking(measure));
+            let patience = if is_late { Duration::ZERO } else { patience };
+            let Ok(measured) = tokio::time::timeout(patience, running).await else {
+                return Err(io::ErrorKind::TimedOut.into());
+            };
+            samples.running = None;
+            let free = measured.map_err(io::Error::other)??;
+            samples.last = Some((Instant::now(), free.clone()));
+            Ok(free)
+        })
     })
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::mpsc;
 
     use super::*;
 
-    #[test]
-    fn a_probe_measures_again_when_its_time_is_over_and_after_a_failure() {
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    fn of(bytes: u64) -> FreeSpace {
+        FreeSpace { bytes, directory: PathBuf::new() }
+    }
+
+    #[tokio::test]
+    async fn probe_measures_again_when_its_time_is_over_and_after_a_failure() {
         let asked = Arc::new(AtomicU64::new(0));
         let counting = |asked: &Arc<AtomicU64>| {
             let asked = asked.clone();
             move || match asked.fetch_add(1, Ordering::Relaxed) {
                 0 => Err(io::Error::other("not yet")),
-                n => Ok(n),
+                n => Ok(of(n)),
             }
         };
-        let probe = remembered(Duration::from_secs(3_600), counting(&asked));
-        assert!(probe().is_err());
-        assert_eq!((probe().unwrap(), probe().unwrap()), (1, 1));
+        let probe = sampled(Duration::from_secs(3_600), PATIENCE, counting(&asked));
+        assert!(probe().await.is_err());
+        assert_eq!((probe().await.unwrap(), probe().await.unwrap()), (of(1), of(1)));
         asked.store(0, Ordering::Relaxed);
-        let probe = remembered(Duration::ZERO, counting(&asked));
-        assert!(probe().is_err());
-        assert_eq!((probe().unwrap(), probe().unwrap()), (1, 2));
+        let probe = sampled(Duration::ZERO, PATIENCE, counting(&asked));
+        assert!(probe().await.is_err());
+        assert_eq!((probe().await.unwrap(), probe().await.unwrap()), (of(1), of(2)));
+    }
+
+    /// On a runtime with one worker, which a call that blocks it would stop.
+    #[tokio::test]
+    async fn file_system_that_does_not_answer_blocks_no_worker_and_is_asked_once() {
+        let (answer, waiting) = mpsc::channel::<u64>();
+        let (waiting, asked) = (Arc::new(std::sync::Mutex::new(waiting)), Arc::new(AtomicU64::new(0)));
+        let counted = asked.clone();
+        let measure = move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            waiting.lock().unwrap().recv().map(of).map_err(io::Error::other)
+        };
+        let probe = sampled(Duration::from_secs(3_600), Duration::from_millis(10), measure);
+        for _ in 0..3 {
+            assert_eq!(probe().await.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        }
+        answer.send(7).unwrap();
+        let measured = loop {
+            match probe().await {
+                Ok(free) => break free,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        };
+        assert_eq!((measured, asked.load(Ordering::Relaxed)), (of(7), 1));
     }
 
     #[test]
     fn free_space_of_a_folder_that_does_not_exist_yet_is_that_of_the_one_above() {
         let dir = tempfile::tempdir().unwrap();
         assert!(free_bytes(&dir.path().join("a").join("b")).unwrap() > 0);
+    }
+
+    #[test]
+    fn least_free_directory_is_the_one_that_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        // Nothing can be written on the disk of the processes.
+        let directories = [dir.path().to_owned(), PathBuf::from("/proc")];
+        let least = least_free(&directories).unwrap();
+        assert_eq!((least.bytes, least.directory.as_path()), (0, Path::new("/proc")));
     }
 }

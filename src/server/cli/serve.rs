@@ -62,8 +62,11 @@ struct House {
     /// All routes in their shell.
     router: Router,
     /// Runs beside the server. Once the shutdown token is cancelled it lets running replies finish for the drain time,
-    /// ends the others, and is done. An error where another process has taken the database.
-    drain: BoxFuture<'static, Result<(), Failed>>,
+    /// ends the others, and is done.
+    drain: BoxFuture<'static, ()>,
+    /// Runs behind both: requests are answered from the database until they are over. An error where another process has
+    /// taken it.
+    close: BoxFuture<'static, Result<(), Failed>>,
 }
 
 /// The rooms that a reload of the configuration changes.
@@ -136,9 +139,10 @@ async fn serve(
         tracing::info!("listening on http://{address}");
     }
     let serving = serve_within(listeners, house.router, shutdown.draining, bounds);
-    let (served, drained) = tokio::join!(serving, house.drain);
+    let (served, ()) = tokio::join!(serving, house.drain);
+    let closed = house.close.await;
     served.map_err(|error| Failed::because("serve", error))?;
-    drained
+    closed
 }
 
 /// Opens and builds the rooms from the bottom up and merges their routes.
@@ -200,7 +204,10 @@ async fn compose(
     let journal = supervisor.clone();
     let readiness = Readiness::new(phases.announced.clone(), database_check(db.clone()))
         .with_journal(Arc::new(move || journal.journal_delay()))
-        .with_disk(Arc::new(move || disk.storage().has_free_disk(0)));
+        .with_disk(Arc::new(move || {
+            let disk = disk.clone();
+            Box::pin(async move { disk.storage().has_free_disk(0).await })
+        }));
     let router = routes::routes(&app, &site, readiness, shell);
     let (shutdown, patience) = (shutdown.clone(), config.drain.finish.value);
     let sockets = app.sockets().clone();
@@ -213,10 +220,12 @@ async fn compose(
         sockets.close();
         // Their last words, but nobody is waited for who does not listen.
         let _ = tokio::time::timeout(LAST_WORDS, sockets.wait()).await;
+    });
+    let close = Box::pin(async move {
         db.close().await;
         claim.release().await
     });
-    Ok((House { router, drain }, reloadable))
+    Ok((House { router, drain, close }, reloadable))
 }
 
 /// Says at the start where files are read with every system call allowed: `doctor` tells more.

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::forms::lock_of;
 use super::plain_page::{Asked, see_other};
 use super::problem::Problem;
-use super::refusal::told_refusal;
+use super::refusal::refusal_sentence;
 use super::uploads::{broken, file_of, read_form, text_of};
 use crate::domain::attachment::DOCUMENT;
 use crate::domain::{ChatId, Thinking, UserId, limits};
@@ -99,7 +99,7 @@ async fn take(
             }
             "files" => match file_of(field).await? {
                 Some((file, Ok(bytes))) => files.push((file, bytes)),
-                Some((file, Err(error))) => refused.push((file, told_refusal(&error))),
+                Some((file, Err(error))) => refused.push((file, refusal_sentence(&error))),
                 None => {}
             },
             "text" => typed.text = text_of(field, limits::MESSAGE_BYTES).await?,
@@ -119,7 +119,7 @@ async fn take(
         match attach_file(app, viewer, chat, &name, bytes).await {
             Ok(()) => {}
             Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
-            Err(error) => refused.push((name, told_refusal(&error))),
+            Err(error) => refused.push((name, refusal_sentence(&error))),
         }
     }
     Ok((chat, refused))

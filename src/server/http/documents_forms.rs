@@ -10,7 +10,7 @@ use http::StatusCode;
 use super::documents_page::{list_page, show_page};
 use super::plain_page::{Asked, Fields, see_other};
 use super::problem::Problem;
-use super::refusal::told_refusal;
+use super::refusal::refusal_sentence;
 use super::trash_page;
 use super::uploads::{broken, file_of, read_form, text_of};
 use crate::domain::attachment::DOCUMENT;
@@ -92,7 +92,7 @@ async fn file(
     Ok(Some(match made {
         Ok(made) => made,
         Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
-        Err(error) => FileSaid::Refused { name, why: told_refusal(&error) },
+        Err(error) => FileSaid::Refused { name, why: refusal_sentence(&error) },
     }))
 }
 
@@ -169,10 +169,10 @@ pub async fn save(State(app): State<App>, viewer: Viewer, asked: Asked, fields: 
             (StatusCode::CONFLICT, Some(Said::Careful(words::changed().into())))
         }
         Err(error @ (ServiceError::TooLarge { .. } | ServiceError::Conflict { .. } | ServiceError::Unfit { .. })) => {
-            (StatusCode::CONFLICT, Some(Said::Refused(told_refusal(&error))))
+            (StatusCode::CONFLICT, Some(Said::Refused(refusal_sentence(&error))))
         }
         Err(error @ ServiceError::Storage(_)) => {
-            (StatusCode::INSUFFICIENT_STORAGE, Some(Said::Refused(told_refusal(&error))))
+            (StatusCode::INSUFFICIENT_STORAGE, Some(Said::Refused(refusal_sentence(&error))))
         }
         Err(error) => return Err(error.into()),
     };

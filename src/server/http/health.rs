@@ -23,7 +23,7 @@ pub type Check = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send +
 pub type JournalDelay = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// Whether the disk has the free space that new turns need.
-pub type FreeDisk = Arc<dyn Fn() -> bool + Send + Sync>;
+pub type FreeDisk = Arc<dyn Fn() -> BoxFuture<'static, bool> + Send + Sync>;
 
 /// What decides about readiness.
 #[derive(Clone)]
@@ -37,7 +37,12 @@ pub struct Readiness {
 impl Readiness {
     /// Ready until `draining` is cancelled, as long as `check` succeeds.
     pub fn new(draining: CancellationToken, check: Check) -> Self {
-        Self { draining, check, journal_delay: Arc::new(|| Duration::ZERO), has_free_disk: Arc::new(|| true) }
+        Self {
+            draining,
+            check,
+            journal_delay: Arc::new(|| Duration::ZERO),
+            has_free_disk: Arc::new(|| Box::pin(async { true })),
+        }
     }
 
     /// Also as long as the journal writes: not ready when it is late, and not alive when it is stuck.
@@ -52,8 +57,8 @@ impl Readiness {
     }
 
     /// What works only in part, each with the code of the refusals.
-    fn degraded(&self) -> Vec<Value> {
-        let refusal = (!(self.has_free_disk)()).then_some(StorageRefusal::DiskLow);
+    async fn degraded(&self) -> Vec<Value> {
+        let refusal = (!(self.has_free_disk)().await).then_some(StorageRefusal::DiskLow);
         let detail = |refusal: StorageRefusal| json!({ "component": "disk", "code": refusal.code(), "detail": refusal.to_string() });
         refusal.map(detail).into_iter().collect()
     }
@@ -98,7 +103,7 @@ async fn ready(State(readiness): State<Readiness>) -> Response {
     match (readiness.check)().await {
         Ok(()) => {
             let mut answer = json!({ "status": "ready" });
-            let degraded = readiness.degraded();
+            let degraded = readiness.degraded().await;
             if !degraded.is_empty() {
                 answer["degraded"] = Value::Array(degraded);
             }

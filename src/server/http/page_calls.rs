@@ -35,13 +35,13 @@ fn check(endpoint: &str, bytes: &[u8]) -> Result<(), Problem> {
     if !text.trim_start().starts_with('{') {
         return Err(refused("", "must be an object"));
     }
-    calls::read_arguments(endpoint, Strictly(text)).unwrap_or(Ok(()))
+    calls::read_arguments(endpoint, StrictJson(text)).unwrap_or(Ok(()))
 }
 
 /// Reads a text as JSON of a type, without a field that the type does not have.
-struct Strictly<'t>(&'t str);
+struct StrictJson<'t>(&'t str);
 
-impl ReadArguments for Strictly<'_> {
+impl ReadArguments for StrictJson<'_> {
     type Output = Result<(), Problem>;
 
     fn read<T: DeserializeOwned>(self) -> Result<(), Problem> {

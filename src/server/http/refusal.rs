@@ -57,7 +57,7 @@ impl From<ServiceError> for Problem {
 }
 
 /// What a page says of a refusal, in the reader's language.
-pub(super) fn told_refusal(error: &ServiceError) -> String {
+pub(super) fn refusal_sentence(error: &ServiceError) -> String {
     match error {
         ServiceError::Storage(refusal) => storage_words::sentence(*refusal),
         error => told_of_field(&error.to_string()),

@@ -21,7 +21,7 @@ use crate::server::platform::base_url;
 use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::endpoint::Endpoint;
 
-use self::guard::Meant;
+use self::guard::AddressUse;
 pub use self::unreached::reason;
 
 /// Headers of a response worth keeping (providers.md 2.2); those that begin so are kept too.
@@ -137,18 +137,23 @@ impl HttpClient {
     }
 
     /// The client for an address that another protocol is spoken with: it follows no redirect, and reaches nothing but
-    /// the open internet unless `local_network` says so, and no metadata service in any case. Whoever uses it bounds what it reads; `meant` is what is there.
+    /// the open internet unless `local_network` says so, and no metadata service in any case. Whoever uses it bounds what it reads; `address_use` says what is there.
     ///
     /// # Errors
     /// The address is not public though it has to be, or the machine's certificates cannot be read, in a sentence.
-    pub fn for_address(&self, url: &str, local_network: bool, meant: Meant) -> Result<reqwest::Client, String> {
-        self.reaching(url, local_network, meant)?.as_ref().cloned().map_err(String::clone)
+    pub fn for_address(
+        &self,
+        url: &str,
+        local_network: bool,
+        address_use: AddressUse,
+    ) -> Result<reqwest::Client, String> {
+        self.reaching(url, local_network, address_use)?.as_ref().cloned().map_err(String::clone)
     }
 
     fn client(&self, target: &Target) -> Result<&reqwest::Client, Failure> {
         let failed =
             |kind: FailureKind, detail: &str| Failure::new(kind, &target.provider).with_detail(detail.to_owned());
-        let client = self.reaching(&target.base_url, target.local_network, Meant::Provider);
+        let client = self.reaching(&target.base_url, target.local_network, AddressUse::Provider);
         let client = client.map_err(|error| failed(FailureKind::ProviderUnreachable, &error))?;
         client.as_ref().map_err(|error| failed(FailureKind::Internal, error))
     }
@@ -158,9 +163,9 @@ impl HttpClient {
         &self,
         url: &str,
         local_network: bool,
-        meant: Meant,
+        address_use: AddressUse,
     ) -> Result<&Result<reqwest::Client, String>, String> {
-        guard::check_literal(url, local_network).map_err(|error| error.advice(meant))?;
+        guard::check_literal(url, local_network).map_err(|error| error.advice(address_use))?;
         let guarded = || builder().dns_resolver(Arc::new(guard::GuardedResolver::of_process(local_network)));
         if !local_network {
             return Ok(self.0.public.get_or_init(|| build(guarded)));

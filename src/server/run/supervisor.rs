@@ -297,12 +297,27 @@ impl Supervisor {
     }
 
     /// What can wait for a quiet moment: indexes what is older than the index of the search, packs raw bodies that a crash
-    /// left in pieces, counts the bytes of turns that ended, forgets the journals of turns that ended long ago, and purges what is in Trash for too long.
+    /// left in pieces, counts the bytes of turns that ended, forgets the journals of turns that ended long ago, and purges
+    /// what is in Trash for too long. A step that fails is logged and keeps none of the others from being done.
+    ///
+    /// # Errors
+    /// Behind all steps, the error of the first that failed.
     pub async fn tidy(&self) -> Result<(), StoreError> {
-        super::sweep::index(&self.0.db).await?;
-        super::sweep::pack(&self.0.db).await?;
-        super::sweep::count_stored_bytes(&self.0.db).await?;
-        super::sweep::forget_journals(&self.0.db, self.0.clock.now()).await?;
-        super::purge::empty_old(&self.0.db, self.0.clock.now()).await
+        let db = &self.0.db;
+        let steps = [
+            ("index of the search", super::sweep::index(db).await),
+            ("packing of raw bodies", super::sweep::pack(db).await),
+            ("count of stored bytes", super::sweep::count_stored_bytes(db).await),
+            ("deletion of old journals", super::sweep::forget_journals(db, self.0.clock.now()).await),
+            ("purge of Trash", super::purge::empty_old(db, self.0.clock.now()).await),
+        ];
+        let mut first = Ok(());
+        for (step, done) in steps {
+            if let Err(error) = done {
+                tracing::warn!(step, %error, "a step of the housekeeping failed");
+                first = first.and(Err(error));
+            }
+        }
+        first
     }
 }

@@ -13,20 +13,20 @@ use crate::domain::{ChatId, Difference, ImportedFrom, UserId};
 use crate::interchange::archive::Item;
 use crate::interchange::{Conversation, Finding, Format, What};
 use differences::Apart;
+use dry_run::DryRunTally;
 use files::Files;
-use looked::Looked;
 use reading::{Read, Reading};
 
 mod archived;
 mod arriving;
 mod choice;
 mod differences;
+mod dry_run;
 mod filed;
 mod files;
 mod fitting;
 pub mod jobs;
 pub mod legacy;
-mod looked;
 mod onward;
 mod plant;
 mod reading;
@@ -98,10 +98,10 @@ pub struct ImportReport {
     #[serde(skip)]
     #[schema(ignore)]
     apart: Apart,
-    /// Where somebody only looks.
+    /// Filled by a dry run alone.
     #[serde(skip)]
     #[schema(ignore)]
-    looked: Looked,
+    tally: DryRunTally,
 }
 
 /// A chat of the report.

@@ -212,7 +212,7 @@ impl Service {
         let registry = self.supervisor().registry();
         if let Some(found) = registry.found_locally().into_iter().find(|found| found.id == id) {
             let message = format!(
-                "{} was found on this machine by itself. Add it, or say yes to it on the page of the providers.",
+                "{} was found on this machine by itself. Add it, or choose “Use it” in Settings › Providers.",
                 found.name
             );
             return Err(ServiceError::conflict("provider_locked", message));

@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use serde::Serialize;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -19,13 +21,21 @@ use crate::domain::{UserId, limits};
 use crate::server::platform::config::size::Size;
 use crate::server::store::storage::{self, StoredBytes};
 
-/// Gives the free bytes on the disk of the data directory.
-pub type FreeSpaceProbe = Arc<dyn Fn() -> io::Result<u64> + Send + Sync>;
+/// The free space of the disk that has the least of those that are written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FreeSpace {
+    pub bytes: u64,
+    /// The directory on that disk, for the operator.
+    pub directory: PathBuf,
+}
+
+/// Measures the free space.
+pub type FreeSpaceProbe = Arc<dyn Fn() -> BoxFuture<'static, io::Result<FreeSpace>> + Send + Sync>;
 
 /// Why something that would grow was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorageRefusal {
-    /// The disk of the data directory has less free space than its bound.
+    /// A disk that the server writes to has less free space than its bound.
     DiskLow,
     /// The person keeps as much as their quota allows.
     QuotaReached { quota_bytes: u64 },
@@ -148,12 +158,12 @@ impl StorageLimits {
         Some(self.0.quota_bytes.load(Ordering::Relaxed)).filter(|quota| *quota > 0)
     }
 
-    /// Whether the disk has its free space. Where it cannot be told, the database says what is wrong with it.
-    pub fn has_free_disk(&self, growth: u64) -> bool {
+    /// Whether every disk has its free space. Where it cannot be told, the database says what is wrong with it.
+    pub async fn has_free_disk(&self, growth: u64) -> bool {
         let bound = self.0.min_free_bytes.load(Ordering::Relaxed);
         let Some(probe) = self.0.free_space.as_ref().filter(|_| bound > 0) else { return true };
-        let free = match probe() {
-            Ok(free) => free,
+        let (free, directory) = match probe().await {
+            Ok(FreeSpace { bytes, directory }) => (bytes, directory),
             Err(error) => {
                 tracing::debug!(%error, "the free space of the disk cannot be read");
                 return true;
@@ -161,10 +171,11 @@ impl StorageLimits {
         };
         let is_low = free < bound;
         if self.0.is_low.swap(is_low, Ordering::Relaxed) != is_low {
+            let directory = directory.display();
             if is_low {
-                tracing::warn!(free, bound, "the disk has too little free space: nothing new begins until it has more");
+                tracing::warn!(free, bound, %directory, "the disk has too little free space: nothing new begins until it has more");
             } else {
-                tracing::info!(free, bound, "the disk has enough free space again");
+                tracing::info!(free, bound, %directory, "every disk has enough free space again");
             }
         }
         free.saturating_sub(growth) >= bound
@@ -197,7 +208,7 @@ impl Service {
     /// What somebody keeps.
     pub async fn storage_use(&self, owner: UserId) -> Result<StorageUse, ServiceError> {
         let stored = storage::measure(self.db(), owner).await?;
-        let waiting_bytes = self.import_jobs_kept().waiting_bytes();
+        let waiting_bytes = self.import_jobs_kept().waiting_bytes().await;
         let StoredBytes { chats, files, documents } = stored;
         Ok(StorageUse {
             used_bytes: stored.total().saturating_add(waiting_bytes),
@@ -234,14 +245,14 @@ impl Service {
 
     async fn check(&self, owner: UserId, bytes: u64, waiting: Waiting) -> Result<(), ServiceError> {
         let limits = self.storage();
-        if !limits.has_free_disk(bytes.saturating_add(self.spooled().outstanding())) {
+        if !limits.has_free_disk(bytes.saturating_add(self.spooled().outstanding())).await {
             return Err(StorageRefusal::DiskLow.into());
         }
         let Some(quota_bytes) = limits.quota_bytes() else { return Ok(()) };
         // Nobody is refused for long for what they had a moment ago. An import adds what it brings to the number, and one
         // with many chats that do not fit does not measure for each.
         let (waiting, refused_for) = match waiting {
-            Waiting::Counts => (self.import_jobs_kept().waiting_bytes(), limits::STORAGE_REFUSED_FOR),
+            Waiting::Counts => (self.import_jobs_kept().waiting_bytes().await, limits::STORAGE_REFUSED_FOR),
             Waiting::IsLeftOut => (0, limits::STORAGE_MEASURED_FOR),
         };
         let growth = waiting.saturating_add(self.spooled().of_owner(owner)).saturating_add(bytes);

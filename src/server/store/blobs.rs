@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::{BlockId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Lossy, Readable, kept, readable};
 use crate::server::store::rows::{parse_word, place, plain, word};
 
 /// Whether something of this owner's ($1) names the blob `o`, or an image that `o` is a form of: a block that is not
@@ -123,15 +124,14 @@ pub async fn add_form(tx: &mut Tx, sha256: &str, form: &ImageForm) -> Result<(),
 
 /// The other forms of an image. Whose it is was asked before.
 pub async fn forms(db: &Db, sha256: &str) -> Result<Vec<ImageForm>, StoreError> {
-    let rows: Vec<(String, String, i64, i64)> =
+    let rows: Vec<Readable<(String, String, i64, i64)>> =
         on!(db, |pool| sqlx::query_as(FORMS).bind(sha256).fetch_all(pool).await?);
     let side = |n: i64| u32::try_from(n).unwrap_or(u32::MAX);
-    rows.into_iter()
-        .map(|(kind, is_in, width, height)| {
-            let kind = parse_word(kind, "blob_forms", "form", sha256)?;
-            Ok(ImageForm { kind, is_in, size: (side(width), side(height)) })
-        })
-        .collect()
+    let form = |(kind, is_in, width, height)| {
+        let kind = parse_word(kind, "blob_forms", "form", sha256)?;
+        Ok::<_, StoreError>(ImageForm { kind, is_in, size: (side(width), side(height)) })
+    };
+    Ok(kept(readable(rows, "blob_forms").into_iter().map(form), "blob_forms"))
 }
 
 /// Bytes with what whoever brought them called them, which is to be believed by nobody.
@@ -143,16 +143,28 @@ pub struct StoredBlob {
     pub name: Option<String>,
 }
 
+/// The type of bytes whose own cannot be read.
+fn unknown_mime() -> String {
+    "application/octet-stream".into()
+}
+
 /// The bytes of this hash, if something of this owner's names them.
 pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<StoredBlob>, StoreError> {
-    let row: Option<(String, Vec<u8>, Option<String>)> =
+    type Row = (Lossy<String>, Vec<u8>, Lossy<Option<String>>);
+    let row: Option<Readable<Row>> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
-    Ok(row.map(|(mime, bytes, name)| StoredBlob { mime, bytes: bytes.into(), name }))
+    let blob = |(mime, bytes, name): Row| StoredBlob {
+        mime: mime.into_result().unwrap_or_else(|_| unknown_mime()),
+        bytes: bytes.into(),
+        name: name.into_result().unwrap_or_default(),
+    };
+    Ok(readable(row.into_iter().collect(), "blobs").pop().map(blob))
 }
 
 /// The type and the length of the same.
 pub async fn measure(db: &Db, owner: UserId, sha256: &str) -> Result<Option<(String, u64)>, StoreError> {
-    let row: Option<(String, i64)> =
+    let row: Option<Readable<(Lossy<String>, i64)>> =
         on!(db, |pool| sqlx::query_as(SIZE).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
-    Ok(row.map(|(mime, length)| (mime, place(length))))
+    let row = readable(row.into_iter().collect(), "blobs").pop();
+    Ok(row.map(|(mime, length)| (mime.into_result().unwrap_or_else(|_| unknown_mime()), place(length))))
 }

@@ -3,14 +3,17 @@
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
+use uuid::Uuid;
 
 use crate::domain::attachment::Attachment;
 use crate::domain::branch::Lock;
 use crate::domain::{ChatId, Thinking, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::Lossy;
+use crate::server::store::readable::{Lossy, Readable, readable};
 use crate::server::store::rows::{plain, to_json};
+
+const TABLE: &str = "drafts";
 
 sql! {
     FIND_OF_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
@@ -50,23 +53,28 @@ pub struct Draft {
 
 #[derive(sqlx::FromRow)]
 struct DraftRow {
-    text: String,
-    provider: Option<String>,
-    model: Option<String>,
+    text: Lossy<String>,
+    provider: Lossy<Option<String>>,
+    model: Lossy<Option<String>>,
     thinking: Lossy<Option<Json<Thinking>>>,
-    attachments: String,
+    attachments: Lossy<String>,
     rev: i64,
 }
 
-impl From<DraftRow> for Draft {
-    fn from(row: DraftRow) -> Self {
-        Self {
-            text: row.text,
-            lock: row.provider.zip(row.model).map(|(provider, model)| Lock { provider, model }),
-            thinking: row.thinking.or("drafts", "thinking", uuid::Uuid::nil(), || None).map(|Json(thinking)| thinking),
+impl DraftRow {
+    /// A value that cannot be read is as if it were not set: the rest of the draft and its chat are worth more.
+    fn into_draft(self, chat: Option<ChatId>) -> Draft {
+        let id = chat.map_or_else(Uuid::nil, ChatId::uuid);
+        let provider = self.provider.unwrap_or_default(TABLE, "provider", id);
+        let model = self.model.unwrap_or_default(TABLE, "model", id);
+        let attachments = self.attachments.unwrap_or_default(TABLE, "attachments", id);
+        Draft {
+            text: self.text.unwrap_or_default(TABLE, "text", id),
+            lock: provider.zip(model).map(|(provider, model)| Lock { provider, model }),
+            thinking: self.thinking.unwrap_or_default(TABLE, "thinking", id).map(|Json(thinking)| thinking),
             // What a newer version attached is not worth losing the words for.
-            attachments: Some(serde_json::from_str(&row.attachments).unwrap_or_default()),
-            rev: row.rev,
+            attachments: Some(serde_json::from_str(&attachments).unwrap_or_default()),
+            rev: self.rev,
         }
     }
 }
@@ -84,13 +92,13 @@ pub async fn rev(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<i64, St
 
 /// The draft of a chat, or of the new chat.
 pub async fn find(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<Option<Draft>, StoreError> {
-    let row: Option<DraftRow> = match chat {
+    let row: Option<Readable<DraftRow>> = match chat {
         Some(chat) => on!(db, |pool| {
             sqlx::query_as(FIND_OF_CHAT).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
         }),
         None => on!(db, |pool| sqlx::query_as(FIND_OF_NEW_CHAT).bind(owner.uuid()).fetch_optional(pool).await?),
     };
-    Ok(row.map(Draft::from))
+    Ok(readable(row.into_iter().collect(), TABLE).pop().map(|row| row.into_draft(chat)))
 }
 
 /// Saves a draft whose `rev` is the one it was made from, and gives the new revision. `None`: somebody saved another

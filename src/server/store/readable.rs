@@ -54,7 +54,7 @@ pub(super) fn readable_and_errors<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sql
 }
 
 /// As [`readable`], of rows that belong to a turn: those that cannot be read are damages of it.
-pub(super) fn of_turn<T>(
+pub(super) fn readable_of_turn<T>(
     rows: Vec<Readable<T>>,
     table: &'static str,
     turn: TurnId,
@@ -113,12 +113,32 @@ impl<T> Lossy<T> {
         self.0
     }
 
+    /// The value, if it can be read.
+    pub(super) fn known(&self) -> Option<&T> {
+        self.0.as_ref().ok()
+    }
+
+    /// The value, or the default of its type in its place, which is logged.
+    pub(super) fn unwrap_or_default(self, table: &'static str, column: &'static str, id: Uuid) -> T
+    where
+        T: Default,
+    {
+        self.or(table, column, id, T::default)
+    }
+
     /// The value, or another in its place, which is logged.
     pub(super) fn or(self, table: &'static str, column: &'static str, id: Uuid, other: impl FnOnce() -> T) -> T {
         self.0.unwrap_or_else(|reason| {
             log(&[Damage { table, column, id: id.to_string(), reason }]);
             other()
         })
+    }
+}
+
+/// Of a column that a statement leaves out.
+impl<T: Default> Default for Lossy<T> {
+    fn default() -> Self {
+        Self(Ok(T::default()))
     }
 }
 

@@ -50,6 +50,15 @@ impl Kind {
             Self::Turn => "turn",
         }
     }
+
+    /// The table of its rows.
+    fn table(self) -> &'static str {
+        match self {
+            Self::Chat => "chats",
+            Self::Document => "documents",
+            Self::Turn => "turns",
+        }
+    }
 }
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {

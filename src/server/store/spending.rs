@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::domain::{BranchId, Charge, ChatId, Cost, CostBasis, TurnId, Usage, UserId};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{Readable, kept, readable};
+use crate::server::store::readable::{Lossy, Readable, kept, readable};
 use crate::server::store::rows::{UsageRow, parse_word, place};
 
 macro_rules! token_sums {
@@ -128,19 +128,19 @@ impl Sum {
 #[derive(sqlx::FromRow)]
 struct SumRow {
     #[sqlx(default)]
-    day: Option<String>,
+    day: Lossy<Option<String>>,
     #[sqlx(default)]
-    provider: Option<String>,
+    provider: Lossy<Option<String>>,
     #[sqlx(default)]
-    model: Option<String>,
+    model: Lossy<Option<String>>,
     #[sqlx(default)]
-    chat_id: Option<Uuid>,
+    chat_id: Lossy<Option<Uuid>>,
     #[sqlx(default)]
-    title: Option<String>,
+    title: Lossy<Option<String>>,
     #[sqlx(default)]
-    branch_id: Option<Uuid>,
+    branch_id: Lossy<Option<Uuid>>,
     #[sqlx(default)]
-    branch_name: Option<String>,
+    branch_name: Lossy<Option<String>>,
     generations: i64,
     #[sqlx(flatten)]
     usage: UsageRow,
@@ -151,15 +151,18 @@ struct SumRow {
 }
 
 impl From<SumRow> for Sum {
+    /// A label that cannot be read is left out: what was spent under it counts all the same.
     fn from(row: SumRow) -> Self {
+        let of_chat = |id: &Lossy<Option<Uuid>>| id.known().copied().flatten().unwrap_or_default();
+        let (chat, branch) = (of_chat(&row.chat_id), of_chat(&row.branch_id));
         Self {
-            day: row.day,
-            provider: row.provider,
-            model: row.model,
-            chat_id: row.chat_id.map(ChatId::from),
-            title: row.title,
-            branch_id: row.branch_id.map(BranchId::from),
-            branch_name: row.branch_name,
+            day: row.day.unwrap_or_default("generations", "started_at", Uuid::nil()),
+            provider: row.provider.unwrap_or_default("generations", "provider", Uuid::nil()),
+            model: row.model.unwrap_or_default("generations", "model_returned", Uuid::nil()),
+            chat_id: row.chat_id.unwrap_or_default("chats", "id", Uuid::nil()).map(ChatId::from),
+            title: row.title.unwrap_or_default("chats", "title", chat),
+            branch_id: row.branch_id.unwrap_or_default("branches", "id", Uuid::nil()).map(BranchId::from),
+            branch_name: row.branch_name.unwrap_or_default("branches", "name", branch),
             generations: place(row.generations),
             usage: row.usage.into(),
             unknown_token_generations: place(row.unknown_token_generations),
@@ -185,14 +188,14 @@ pub async fn sums(
         Grouping::Chat => (BY_CHAT, None),
         Grouping::Branch(chat) => (BY_BRANCH, Some(chat)),
     };
-    let rows: Vec<SumRow> = on!(db, |pool| {
+    let rows: Vec<Readable<SumRow>> = on!(db, |pool| {
         let query = sqlx::query_as(text).bind(owner.uuid()).bind(from).bind(to);
         match chat {
             Some(chat) => query.bind(chat.uuid()).fetch_all(pool).await?,
             None => query.fetch_all(pool).await?,
         }
     });
-    Ok(rows.into_iter().map(Sum::from).collect())
+    Ok(readable(rows, "generations").into_iter().map(Sum::from).collect())
 }
 
 #[derive(sqlx::FromRow)]

@@ -26,10 +26,25 @@ macro_rules! bytes_of_turn {
 }
 pub(super) use bytes_of_turn;
 
+/// Locks turns that are to be counted: what changes meanwhile is seen by the count, or clears it afterwards. `$locking`
+/// ends the choice of the rows.
+macro_rules! reserve_turns {
+    ($locking:literal) => {
+        concat!(
+            "UPDATE turns SET stored_bytes = 0 WHERE id IN (SELECT u.id FROM turns u \
+                WHERE u.stored_bytes IS NULL AND u.completed_at IS NOT NULL LIMIT $1",
+            $locking,
+            ") RETURNING id"
+        )
+    };
+}
+
+/// On PostgreSQL a count waits for no row while it holds others, so that it cannot deadlock with a transaction that takes
+/// them in another order. What is locked is counted the next time. SQLite has one writer and no locks of rows.
+const RESERVE_UNLOCKED: &str = reserve_turns!(" FOR UPDATE SKIP LOCKED");
+
 sql! {
-    /// Holds the rows of the turns: what changes meanwhile is seen by the count, or clears it afterwards.
-    HOLD = "UPDATE turns SET stored_bytes = 0 WHERE id IN (SELECT u.id FROM turns u \
-        WHERE u.stored_bytes IS NULL AND u.completed_at IS NOT NULL LIMIT $1) RETURNING id";
+    RESERVE = reserve_turns!("");
     COUNT = concat!("UPDATE turns AS t SET stored_bytes = ", bytes_of_turn!(), " WHERE t.id = $1");
     RECOUNT = "UPDATE turns SET stored_bytes = NULL WHERE id = $1";
     RECOUNT_OF_CALL = "UPDATE turns SET stored_bytes = NULL WHERE id = (SELECT turn_id FROM generations WHERE id = $1)";
@@ -79,10 +94,11 @@ impl StoredBytes {
 /// Counts some turns that ended; false when none are left.
 pub async fn count_step(db: &Db) -> Result<bool, StoreError> {
     let mut tx = db.begin().await?;
+    let reserve = if matches!(tx, Tx::Postgres(_)) { RESERVE_UNLOCKED } else { RESERVE };
     let is_more = in_tx!(&mut tx, |conn| {
-        let turns: Vec<Readable<(Uuid,)>> = sqlx::query_as(HOLD).bind(TURNS_AT_A_TIME).fetch_all(&mut *conn).await?;
+        let turns: Vec<Readable<(Uuid,)>> = sqlx::query_as(reserve).bind(TURNS_AT_A_TIME).fetch_all(&mut *conn).await?;
         let is_more = !turns.is_empty();
-        // One whose id cannot be read is held, and with that counted as nothing.
+        // One whose id cannot be read is locked, and with that counted as nothing.
         for (turn,) in readable(turns, "turns") {
             sqlx::query(COUNT).bind(turn).execute(&mut *conn).await?;
         }

@@ -182,7 +182,7 @@ pub async fn results_of(tx: &mut Tx, call: BlockId) -> Result<i64, StoreError> {
 pub(super) async fn of_turn(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Vec<Block>, StoreError> {
     let rows: Vec<Readable<BlockRow>> =
         on!(db, |pool| sqlx::query_as(OF_TURN).bind(turn.uuid()).fetch_all(pool).await?);
-    Ok(readable::of_turn(rows, TABLE, turn, damages).into_iter().map(|row| row.into_block(damages)).collect())
+    Ok(readable::readable_of_turn(rows, TABLE, turn, damages).into_iter().map(|row| row.into_block(damages)).collect())
 }
 
 /// The stored blocks of the turns in these spans of a path, in their order, with the turns that they belong to.

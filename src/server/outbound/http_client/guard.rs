@@ -15,7 +15,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use crate::server::outbound::address::{is_metadata, is_public};
 use crate::server::platform::base_url;
 
-/// Why an address is not connected to. What can be done about it is said by whoever knows what is there ([`Meant`]).
+/// Why an address is not connected to. The advice depends on what is there ([`AddressUse`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Blocked {
     #[error("{0} is not on the open internet")]
@@ -30,9 +30,9 @@ pub enum Blocked {
 const METADATA_NAMES: [&str; 5] =
     ["metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal"];
 
-/// What is reached at an address: where its owner says that it may be in the local network.
+/// The use of an address, which names the setting that lets it be in the local network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meant {
+pub enum AddressUse {
     Provider,
     ToolServer,
 }
@@ -48,10 +48,10 @@ impl Blocked {
     }
 
     /// The reason with what its owner can do about it, as it ends up in the detail of a failure.
-    pub fn advice(self, meant: Meant) -> String {
-        let what = match meant {
-            Meant::Provider => "provider",
-            Meant::ToolServer => "server of tools",
+    pub fn advice(self, address_use: AddressUse) -> String {
+        let what = match address_use {
+            AddressUse::Provider => "provider",
+            AddressUse::ToolServer => "server of tools",
         };
         match self {
             Self::NotPublic(_) => format!("{self}. If that is meant, switch “Local network” on for this {what}."),
@@ -152,9 +152,9 @@ mod tests {
     fn the_advice_names_what_is_to_be_changed() {
         let address = Blocked::NotPublic(IpAddr::from([10, 0, 0, 1]));
         assert_eq!(address.to_string(), "10.0.0.1 is not on the open internet");
-        for (meant, what) in [(Meant::Provider, "provider"), (Meant::ToolServer, "server of tools")] {
+        for (address_use, what) in [(AddressUse::Provider, "provider"), (AddressUse::ToolServer, "server of tools")] {
             let end = format!("switch “Local network” on for this {what}.");
-            assert!(address.advice(meant).ends_with(&end), "{}", address.advice(meant));
+            assert!(address.advice(address_use).ends_with(&end), "{}", address.advice(address_use));
         }
     }
 
@@ -190,7 +190,7 @@ mod tests {
         for url in hosts.iter().map(String::as_str).chain(other) {
             let blocked = check_literal(url, true).unwrap_err();
             assert!(matches!(blocked, Blocked::Metadata(_)), "{url}: {blocked}");
-            assert!(!blocked.advice(Meant::Provider).contains("Local network"), "no switch opens it");
+            assert!(!blocked.advice(AddressUse::Provider).contains("Local network"), "no switch opens it");
             assert_eq!(check_literal(url, false), Err(blocked), "{url}");
         }
         for url in ["http://127.0.0.1:11434/", "http://192.168.1.5/v1", "http://[::1]/", "http://[fd12::1]/"] {

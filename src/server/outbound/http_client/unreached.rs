@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::ErrorKind;
 
 use super::Target;
-use super::guard::{Blocked, Meant};
+use super::guard::{AddressUse, Blocked};
 use crate::domain::{Failure, FailureKind};
 use crate::server::outbound::provider::Refused;
 use crate::server::platform::base_url;
@@ -18,15 +18,15 @@ pub fn refused(error: &reqwest::Error, target: &Target) -> Refused {
 /// The failure of a request that got no response. Names the host, so that a wrong address can be seen, and nothing else
 /// of the URL.
 fn failure(error: &reqwest::Error, target: &Target) -> Failure {
-    let detail = format!("{}: {}", base_url::host_of(&target.base_url), reason(error, Meant::Provider));
+    let detail = format!("{}: {}", base_url::host_of(&target.base_url), reason(error, AddressUse::Provider));
     Failure::new(FailureKind::ProviderUnreachable, &target.provider).with_detail(target.secrets.redact(&detail))
 }
 
-/// Why a request got no response, without its address; `meant` is whom it was for.
-pub fn reason(error: &reqwest::Error, meant: Meant) -> String {
+/// Why a request got no response, without its address; `address_use` says what was there.
+pub fn reason(error: &reqwest::Error, address_use: AddressUse) -> String {
     let innermost = innermost(error);
     if let Some(blocked) = find::<Blocked>(error) {
-        return blocked.advice(meant);
+        return blocked.advice(address_use);
     }
     if let Some(tls) = find::<rustls::Error>(error) {
         return format!("the secure connection failed ({tls})");

@@ -201,7 +201,7 @@ pub fn sentence(error: &Invalid) -> String {
 }
 
 words! {
-    found_unused: "Found on this machine: use it? Any program here can listen at this address, so its models cannot be chosen until you say yes.", "在本机发现：要使用它吗？本机任何程序都可能在此地址监听，因此在你同意之前无法选择它的模型。";
+    found_unused: "Found on this machine: use it? Any program here can listen at this address, so its models cannot be chosen until you allow it.", "在本机发现：要使用它吗？本机任何程序都可能在此地址监听，因此在你同意之前无法选择它的模型。";
     use_found: "Use it", "使用";
     stop_found: "Stop using it", "停止使用";
     found: "Found on this machine by itself. Add it below to change how it is used.", "在本机自动发现。如需更改其用法，请在下方添加。";

@@ -60,7 +60,7 @@ impl Service {
         };
         report.files += 1;
         let is_here =
-            report.looked.has_blob(&sha256) || blobs::measure(self.db(), import.owner, &sha256).await?.is_some();
+            report.tally.has_blob(&sha256) || blobs::measure(self.db(), import.owner, &sha256).await?.is_some();
         if is_here && (import.dry_run || name.is_empty()) {
             return Ok(());
         }
@@ -75,7 +75,7 @@ impl Service {
                 Ok(()) => {}
             }
             if import.dry_run {
-                report.looked.add_blob(sha256, all);
+                report.tally.add_blob(sha256, all);
                 return Ok(());
             }
         }
@@ -96,7 +96,7 @@ impl Service {
         bytes: u64,
         report: &ImportReport,
     ) -> Result<(), ServiceError> {
-        let bytes = report.looked.bytes() + bytes;
+        let bytes = report.tally.bytes() + bytes;
         self.check_quota(import.owner, bytes).await?;
         self.check_imported_growth(import.owner, bytes).await
     }
@@ -111,7 +111,7 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let id = DocumentId::from(new_id(import.owner, document.id.uuid()));
         for here in [document.id, id] {
-            if report.looked.has_document(here) || documents::find(self.db(), import.owner, here).await?.is_some() {
+            if report.tally.has_document(here) || documents::find(self.db(), import.owner, here).await?.is_some() {
                 return Ok(());
             }
         }
@@ -127,7 +127,7 @@ impl Service {
         }
         report.documents += 1;
         if import.dry_run {
-            report.looked.add_document(id, bytes);
+            report.tally.add_document(id, bytes);
             return Ok(());
         }
         let (title, kind) = (document.title.clone(), document.kind.clone());

@@ -94,7 +94,7 @@ impl Service {
         }
         if import.dry_run {
             for document in files.documents.drain(..) {
-                report.looked.add_document(document.id, document.words.text.len() as u64);
+                report.tally.add_document(document.id, document.words.text.len() as u64);
             }
         }
         Ok(files)
@@ -133,14 +133,14 @@ impl Bringing<'_> {
         }
         let prepared = service.prepared(name, Bytes::copy_from_slice(bytes)).await?;
         let (uploaded, bytes) = (prepared.uploaded.clone(), prepared.bytes.clone());
-        if !self.report.looked.has_blob(&uploaded.sha256) {
+        if !self.report.tally.has_blob(&uploaded.sha256) {
             let count = prepared.byte_count();
             service.check_room_for(owner, &uploaded.sha256, self.ahead() + count).await?;
             service.check_imported_growth(owner, self.ahead() + count).await?;
             if !self.import.dry_run {
                 service.keep(owner, prepared).await?;
             } else if blobs::measure(service.db(), owner, &uploaded.sha256).await?.is_none() {
-                self.report.looked.add_blob(uploaded.sha256.clone(), count);
+                self.report.tally.add_blob(uploaded.sha256.clone(), count);
             }
         }
         if uploaded.kind == UploadKind::Image {
@@ -154,7 +154,7 @@ impl Bringing<'_> {
     /// What is not stored yet, or would be.
     fn ahead(&self) -> u64 {
         let documents = self.documents.iter().map(|document| document.words.text.len() as u64);
-        self.report.looked.bytes() + documents.sum::<u64>()
+        self.report.tally.bytes() + documents.sum::<u64>()
     }
 
     /// A document of these words. One that the same chat had when it was here before is taken again.

@@ -16,7 +16,7 @@ impl Service {
         conversation: &str,
         report: &mut ImportReport,
     ) -> Result<bool, ServiceError> {
-        let refusal = match self.check_imported_growth(owner, report.looked.bytes() + bytes).await {
+        let refusal = match self.check_imported_growth(owner, report.tally.bytes() + bytes).await {
             Ok(()) => return Ok(true),
             Err(ServiceError::Storage(refusal)) => refusal,
             Err(error) => return Err(error),
@@ -48,7 +48,7 @@ impl Service {
     /// Counts what came in, or would have.
     pub(super) async fn came_in(&self, import: &Import, bytes: u64, report: &mut ImportReport) {
         if import.dry_run {
-            report.looked.add_chat(bytes);
+            report.tally.add_chat(bytes);
         } else {
             self.note_growth(import.owner, bytes).await;
         }

@@ -19,6 +19,7 @@ use super::{BROKE_DOWN, Import, ImportReport};
 use crate::domain::{ImportId, UserId};
 use crate::server::platform::ids;
 use crate::server::platform::storage_dir::StorageDir;
+use crate::server::platform::tasks;
 use crate::server::service::{Service, ServiceError};
 
 /// What waits is in memory up to so many bytes.
@@ -90,10 +91,11 @@ impl ImportJobs {
     }
 
     /// The bytes of the files that lie in the folder, arriving or waiting. Where there is no folder, nobody uploads.
-    pub(in crate::server::service) fn waiting_bytes(&self) -> u64 {
-        let entries = self.0.folder.as_deref().and_then(|folder| std::fs::read_dir(folder).ok());
+    pub(in crate::server::service) async fn waiting_bytes(&self) -> u64 {
+        let Some(folder) = self.0.folder.clone() else { return 0 };
         let length = |entry: io::Result<std::fs::DirEntry>| entry.ok()?.metadata().ok().map(|file| file.len());
-        entries.into_iter().flatten().filter_map(length).sum()
+        let sum = move || std::fs::read_dir(folder).into_iter().flatten().filter_map(length).sum::<u64>();
+        tasks::spawn_blocking(sum).await.unwrap_or(0)
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut VecDeque<Job>) -> T) -> T {

@@ -155,7 +155,7 @@ impl Service {
     ) -> Result<(), StoreError> {
         for block in &mut turn.blocks {
             let Content::Image { blob, mime, alt } = &block.content else { continue };
-            if report.looked.has_blob(blob) {
+            if report.tally.has_blob(blob) {
                 continue;
             }
             if blobs::measure(self.db(), owner, blob).await?.is_some() {

@@ -42,7 +42,7 @@ pub struct ProviderView {
     pub locked: bool,
     /// Where that is; nothing for one that was found on this machine.
     pub set_by: Option<String>,
-    /// Its models can be chosen. One that was found on this machine waits for a person to say yes.
+    /// Its models can be chosen. One that was found on this machine waits for a person to allow it.
     pub is_in_use: bool,
     pub status: StatusView,
 }

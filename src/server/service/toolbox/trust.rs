@@ -35,8 +35,11 @@ impl Trust {
 }
 
 /// Trust on first use, for a tool that has no pin: it holds where the file names it, or its server has no pins yet.
-/// A tool that a server adds later under `*` is one that nobody has looked at.
+/// A tool that a server adds later under `*` is one that nobody has looked at, and a pin that cannot be read may be of it.
 fn is_trusted_at_first_sight(server: &ToolServer, tool: &str, seen: &[TrustedTool]) -> bool {
+    if seen.iter().any(|seen| seen.is_of_unknown_tool(&server.id)) {
+        return false;
+    }
     server.trusted_tools.iter().any(|trusted| trusted.name == tool) || seen.iter().all(|seen| seen.server != server.id)
 }
 
@@ -116,6 +119,8 @@ mod tests {
         let (first, second) = (described("read"), described("send"));
         let pin =
             |server: &str| TrustedTool { server: server.into(), tool: "read".into(), schema_hash: first.schema_hash() };
+        let unreadable =
+            |server: &str, tool: &str| TrustedTool { server: server.into(), tool: tool.into(), ..pin(server) };
         for (trusted, seen, tool, expected) in [
             (&["*"][..], vec![], &first, Trust::Holds),
             (&["*"], vec![pin("files")], &first, Trust::Holds),
@@ -123,6 +128,12 @@ mod tests {
             (&["*"], vec![pin("other")], &second, Trust::Holds),
             (&["read", "send"], vec![pin("files")], &second, Trust::Holds),
             (&["read"], vec![pin("files")], &second, Trust::Absent),
+            // A damaged pin may be of this tool, unless it is pinned itself or the pin is another server's.
+            (&["read"], vec![TrustedTool { schema_hash: String::new(), ..pin("files") }], &first, Trust::Changed),
+            (&["read"], vec![unreadable("files", "")], &first, Trust::Changed),
+            (&["read"], vec![unreadable("", "read")], &first, Trust::Changed),
+            (&["read"], vec![unreadable("", ""), pin("files")], &first, Trust::Holds),
+            (&["read"], vec![unreadable("other", "")], &first, Trust::Holds),
         ] {
             assert_eq!(Trust::of(Some(&server(trusted)), tool, &seen), expected, "{trusted:?} {seen:?} {}", tool.tool);
         }

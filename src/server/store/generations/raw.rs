@@ -1,7 +1,8 @@
 //! Responses as they came, byte for byte: rows of pieces while they arrive, one compressed body with the sha256 of the
 //! original afterwards.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 use sqlx::QueryBuilder;
@@ -172,9 +173,28 @@ pub(super) async fn drop_packed_pieces(tx: &mut Tx, generation: GenerationId) ->
     Ok(())
 }
 
+/// Generations whose pieces this process could not pack. They are read in pieces and not tried again before the next
+/// start: no column of theirs could say so, because a damaged row may refuse every change.
+static NOT_PACKED: LazyLock<Mutex<HashSet<Uuid>>> = LazyLock::new(Mutex::default);
+
+fn with_not_packed<T>(act: impl FnOnce(&mut HashSet<Uuid>) -> T) -> T {
+    act(&mut NOT_PACKED.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 /// Compresses the pieces of a generation that is over into one body and deletes them, in one transaction. Does nothing
-/// when that has been done.
+/// when that has been done. Pieces that cannot be read or packed are logged and stay as they are.
 pub async fn pack(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
+    match pack_pieces(db, generation).await {
+        Err(error) if !error.is_database_wide() => {
+            tracing::error!(%generation, %error, "a raw body cannot be packed and stays in pieces");
+            with_not_packed(|all| all.insert(generation.uuid()));
+            Ok(())
+        }
+        packed => packed,
+    }
+}
+
+async fn pack_pieces(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
     let pieces = pieces(db, generation.uuid()).await?;
     if pieces.is_empty() {
         return Ok(());
@@ -190,9 +210,13 @@ pub async fn pack(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
 
 /// Generations that are over and whose pieces [`pack`] has yet to compress, at most `limit`.
 pub async fn unpacked(db: &Db, limit: u32) -> Result<Vec<GenerationId>, StoreError> {
-    let ids: Vec<Readable<(Uuid,)>> =
-        on!(db, |pool| sqlx::query_as(UNPACKED).bind(i64::from(limit)).fetch_all(pool).await?);
-    Ok(readable(ids, "generations").into_iter().map(|(id,)| id.into()).collect())
+    let known = with_not_packed(|all| i64::try_from(all.len()).unwrap_or(i64::MAX));
+    let rows = i64::from(limit).saturating_add(known);
+    let ids: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(UNPACKED).bind(rows).fetch_all(pool).await?);
+    let mut ids: Vec<Uuid> = readable(ids, "generations").into_iter().map(|(id,)| id).collect();
+    with_not_packed(|all| ids.retain(|id| !all.contains(id)));
+    ids.truncate(limit as usize);
+    Ok(ids.into_iter().map(GenerationId::from).collect())
 }
 
 /// A response exactly as it came, as far as it has come. `None` when the owner has no such generation or nothing was

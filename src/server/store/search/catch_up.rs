@@ -5,8 +5,9 @@ use sqlx::QueryBuilder;
 use uuid::Uuid;
 
 use crate::domain::limits;
-use crate::server::store::db::Db;
+use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Lossy, Readable, readable};
 use crate::server::store::search::Kind;
 use crate::server::store::search::index::{self, Age};
 use crate::server::store::search::keys::RULES;
@@ -22,32 +23,55 @@ sql! {
 /// Indexes some more; false when there is nothing left to index.
 pub async fn step(db: &Db) -> Result<bool, StoreError> {
     let mut tx = db.begin().await?;
-    let undone: Option<(String, i64, Uuid)> =
+    let undone: Option<(String, i64, Lossy<Uuid>)> =
         in_tx!(&mut tx, |conn| sqlx::query_as(UNDONE).bind(RULES).fetch_optional(conn).await?);
     let Some((word, rules, after)) = undone else { return Ok(false) };
     let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.as_str() == word) else { return Ok(false) };
-    // Other rules: from the beginning.
-    let after = if rules == RULES { after } else { Uuid::nil() };
+    // Other rules, or a place that cannot be read: from the beginning.
+    let after = if rules == RULES { after.into_result().unwrap_or_default() } else { Uuid::nil() };
     let text = match kind {
         Kind::Chat => CHATS,
         Kind::Document => DOCUMENTS,
         Kind::Turn => TURNS,
     };
-    // A document may be as large as very many turns.
-    let some = if kind == Kind::Document { 1 } else { i64::from(limits::SEARCH_STEP) };
-    let ids: Vec<Uuid> =
-        in_tx!(&mut tx, |conn| sqlx::query_scalar(text).bind(after).bind(some).fetch_all(conn).await?);
-    for id in &ids {
-        index::item(&mut tx, kind, *id, Age::Old).await?;
+    let some = i64::from(limits::SEARCH_STEP);
+    let rows: Vec<Readable<(Uuid,)>> =
+        in_tx!(&mut tx, |conn| sqlx::query_as(text).bind(after).bind(some).fetch_all(conn).await?);
+    let is_last = i64::try_from(rows.len()).is_ok_and(|n| n < some);
+    let mut ids = readable(rows, kind.table());
+    let found = ids.len();
+    if kind == Kind::Document {
+        // One may be as large as very many turns.
+        ids.truncate(1);
     }
-    let is_done = i64::try_from(ids.len()).is_ok_and(|n| n < some);
-    let reached = ids.last().copied().unwrap_or(after);
+    for (id,) in &ids {
+        index_unless_damaged(&mut tx, kind, *id).await?;
+    }
+    // Without an id that can be read there is no place to go on from.
+    let is_done = (is_last && ids.len() == found) || ids.is_empty();
+    let reached = ids.last().map_or(after, |(id,)| *id);
     in_tx!(&mut tx, |conn| {
         let query = sqlx::query(ADVANCE).bind(kind.as_str()).bind(RULES).bind(reached).bind(is_done);
         query.execute(conn).await?;
     });
     tx.commit().await?;
     Ok(true)
+}
+
+/// Indexes one row. One that cannot be read or indexed is logged and left behind like those that are done, so that it
+/// keeps no other from being found.
+async fn index_unless_damaged(tx: &mut Tx, kind: Kind, id: Uuid) -> Result<(), StoreError> {
+    tx.mark().await?;
+    match index::item(tx, kind, id, Age::Old).await {
+        Err(error) if !error.is_database_wide() => {
+            tracing::error!(table = kind.table(), %id, %error, "a row is left out of the index of the search");
+            tx.back_to_mark().await
+        }
+        indexed => {
+            indexed?;
+            tx.forget_mark().await
+        }
+    }
 }
 
 /// Forgets everything that is indexed, so that [`step`] makes it anew.

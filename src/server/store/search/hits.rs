@@ -8,6 +8,7 @@ use crate::domain::id::DocumentId;
 use crate::domain::{BranchId, ChatId, Lock, Role, TurnId, UserId};
 use crate::server::store::db::Tx;
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, kept, readable};
 use crate::server::store::rows::inconsistent;
 use crate::server::store::search::look::{ROWS_ARE, Ranked, push_row};
 use crate::server::store::search::{Kind, Marked, Query};
@@ -99,17 +100,17 @@ pub(super) async fn read(
         sql.push_values(ranked, |mut row, one| push_row(&mut row, one.row));
         match kind {
             Kind::Turn => {
-                let rows: Vec<TurnRow> = sql
+                let rows: Vec<Readable<TurnRow>> = sql
                     .push(OF_TURNS)
                     .push_bind(owner.uuid())
                     .build_query_as()
                     .persistent(false)
                     .fetch_all(conn)
                     .await?;
-                rows.into_iter().map(|row| turn(row, query)).collect::<Result<_, _>>()?
+                kept(readable(rows, kind.table()).into_iter().map(|row| turn(row, query)), kind.table())
             }
             Kind::Chat => {
-                let rows: Vec<ChatRow> = sql
+                let rows: Vec<Readable<ChatRow>> = sql
                     .push(OF_CHATS)
                     .push_bind(owner.uuid())
                     .build_query_as()
@@ -120,10 +121,10 @@ pub(super) async fn read(
                     let (title, archived) = (Marked::whole(query, &title), archived_at.is_some());
                     (word, Hit::Chat { chat_id: id.into(), title, updated_at, archived })
                 };
-                rows.into_iter().map(hit).collect()
+                readable(rows, kind.table()).into_iter().map(hit).collect()
             }
             Kind::Document => {
-                let rows: Vec<DocumentRow> = sql
+                let rows: Vec<Readable<DocumentRow>> = sql
                     .push(OF_DOCUMENTS)
                     .push_bind(owner.uuid())
                     .build_query_as()
@@ -134,7 +135,7 @@ pub(super) async fn read(
                     let (title, excerpt) = (Marked::whole(query, &title), Marked::excerpt(query, &text));
                     (word, Hit::Document { document_id: id.into(), title, updated_at, excerpt })
                 };
-                rows.into_iter().map(hit).collect()
+                readable(rows, kind.table()).into_iter().map(hit).collect()
             }
         }
     });

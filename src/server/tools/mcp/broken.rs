@@ -9,7 +9,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::clean;
 use crate::domain::limits::TOOL_LINE_BYTES;
-use crate::server::outbound::http_client::{self, guard::Meant};
+use crate::server::outbound::http_client::{self, guard::AddressUse};
 
 /// The longest sentence of a server that is quoted.
 const QUOTED_BYTES: usize = 2000;
@@ -70,7 +70,7 @@ fn http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::E
 
 fn transport(error: &DynamicTransportError) -> String {
     match http(error) {
-        Some(StreamableHttpError::Client(error)) => http_client::reason(error, Meant::ToolServer),
+        Some(StreamableHttpError::Client(error)) => http_client::reason(error, AddressUse::ToolServer),
         Some(StreamableHttpError::HttpStatus(status)) => format!("it answered with HTTP {}", status.status),
         Some(StreamableHttpError::AuthRequired(_)) => "it wants another key (HTTP 401)".into(),
         Some(StreamableHttpError::InsufficientScope(_)) => "the key is not enough for it (HTTP 403)".into(),

@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_LINE_BYTES, TOOL_STOP};
 use crate::server::outbound::http_client::HttpClient;
-use crate::server::outbound::http_client::guard::Meant;
+use crate::server::outbound::http_client::guard::AddressUse;
 
 /// The transport. Nothing is sent before it is used. An answer in one piece is bounded by `rmcp` itself, at 16 MiB.
 ///
@@ -23,7 +23,7 @@ pub fn transport(
     headers: &[(String, SecretString)],
     local_network: bool,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    let client = client.for_address(url.as_str(), local_network, Meant::ToolServer)?;
+    let client = client.for_address(url.as_str(), local_network, AddressUse::ToolServer)?;
     let mut sent = HashMap::new();
     for (name, value) in headers {
         let header = HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` is no name of a header"))?;

@@ -1,5 +1,5 @@
-//! What somebody who only looks would have stored so far: what comes later in the file counts on it, as it would if it
-//! were there.
+//! A dry run keeps count of the rows that the import would have stored so far: later parts of the file refer to them as if
+//! they were there.
 
 use std::collections::HashSet;
 
@@ -7,13 +7,13 @@ use crate::domain::DocumentId;
 
 /// Blobs and documents, and what they take.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Looked {
+pub(super) struct DryRunTally {
     blobs: HashSet<String>,
     documents: HashSet<DocumentId>,
     bytes: u64,
 }
 
-impl Looked {
+impl DryRunTally {
     /// What all of it takes.
     pub fn bytes(&self) -> u64 {
         self.bytes

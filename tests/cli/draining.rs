@@ -1,0 +1,51 @@
+//! The end of the real program: requests that are being answered when it is told to stop are answered whole.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::Server;
+
+/// More than the server needs to close a database that nobody uses.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// Waits until the write-ahead log is gone, which SQLite removes with the last connection, or the time is over.
+fn is_closed(database: &Path) -> bool {
+    let (log, begun) = (database.with_extension("db-wal"), Instant::now());
+    while log.exists() && begun.elapsed() < CLOSING {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    !log.exists()
+}
+
+#[test]
+fn request_under_way_at_the_end_is_answered_whole_from_an_open_database() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = Server::start_with(dir.path(), &[("TURNLEAF_DRAIN_SECONDS", "20")]);
+    let body = r#"{"provider":"demo","model":"plain"}"#;
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    write!(
+        stream,
+        "POST /api/chats HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Expect: 100-continue\r\nConnection: close\r\n\r\n",
+        server.address,
+        body.len()
+    )
+    .unwrap();
+    // The body is asked for by the code that answers the request.
+    let mut asked = [0; 25];
+    stream.read_exact(&mut asked).unwrap();
+    assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream.write_all(&body.as_bytes()[..10]).unwrap();
+
+    server.signal("TERM");
+    while TcpStream::connect(&server.address).is_ok() {}
+    assert!(!is_closed(&dir.path().join("turnleaf.db")), "the database is closed under a request");
+    stream.write_all(&body.as_bytes()[10..]).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert!(is_closed(&dir.path().join("turnleaf.db")), "the database is closed in the end");
+}
