@@ -115,7 +115,7 @@ pub async fn chat(
 async fn archive(app: &App, viewer: UserId, which: Which, name: String) -> Result<Response, Problem> {
     let (send, receive) = mpsc::channel::<Bytes>(AHEAD);
     let service = app.service().clone();
-    let writing = tasks::spawn(async move { service.export_archive(viewer, which, &send).await });
+    let writing = tasks::spawn(async move { service.export_archive(viewer, which, &send).await.map(drop) });
     streamed(writing, receive, "application/json", &name).await
 }
 
