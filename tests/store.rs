@@ -12,6 +12,8 @@ mod bush;
 mod claims;
 #[path = "store/damage.rs"]
 mod damage;
+#[path = "store/damaged_exports.rs"]
+mod damaged_exports;
 #[path = "support/damages.rs"]
 mod damages;
 #[path = "store/databases.rs"]

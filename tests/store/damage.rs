@@ -9,7 +9,7 @@ use serde_json::Value;
 use sqlx::{AssertSqlSafe, PgPool};
 use turnleaf::domain::approval::Policy;
 use turnleaf::domain::tool::ToolChoice;
-use turnleaf::domain::{Block, ChatId, Content, Turn, TurnStatus, UserId};
+use turnleaf::domain::{Block, ChatId, Content, Turn, TurnId, TurnStatus, UserId};
 use turnleaf::server::convert::PlainReader;
 use turnleaf::server::outbound::demo::Demo;
 use turnleaf::server::outbound::registry::Registry;
@@ -38,7 +38,7 @@ use crate::story;
 const WORDS: &str = "a message of the chat beside the damaged one";
 
 /// A server as `turnleaf serve` starts it.
-async fn start(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
+pub async fn start(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let text = |step: &'static str| move |error: StoreError| format!("{step}: {error}");
     let mut tx = db.begin().await.map_err(text("begin"))?;
@@ -58,13 +58,17 @@ async fn start(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
 }
 
 /// Sends a message into a new chat and waits for the reply of the demo model.
-async fn say(service: &Service, owner: UserId, words: &str) -> ChatId {
+pub async fn say(service: &Service, owner: UserId, words: &str) -> ChatId {
     let message = StartTurn { content: vec![MessageBlock::Text { text: words.into() }], ..StartTurn::default() };
     let started = service.start_turn(owner, message).await.unwrap();
-    let reply = started.assistant_turn.id;
+    end_of(service, owner, started.assistant_turn.id).await;
+    started.user_turn.chat_id
+}
+
+/// Waits for the end of a reply.
+pub async fn end_of(service: &Service, owner: UserId, reply: TurnId) {
     let followed = service.supervisor().follow(owner, reply, Cursor::After(0)).await.unwrap().unwrap();
     followed.for_each(|next| async { drop(next.unwrap()) }).await;
-    started.user_turn.chat_id
 }
 
 /// A database with one of everything, and a chat beside it all.
@@ -254,7 +258,7 @@ async fn judged_columns(pool: &PgPool) -> Vec<(String, String, String)> {
 }
 
 /// Without its conditions a table takes what a damaged disk would leave in it.
-async fn drop_checks(pool: &PgPool) {
+pub async fn drop_checks(pool: &PgPool) {
     const CHECKS: &str = "SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) \
         FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace";
     let checks: Vec<String> = sqlx::query_scalar(CHECKS).fetch_all(pool).await.unwrap();
@@ -303,7 +307,7 @@ async fn a_damaged_row_stops_nothing_else_on_postgresql() {
     drop_postgres(&std::env::var("TURNLEAF_TEST_PG").unwrap(), &whole.url).await;
 }
 
-async fn sql(db: &Db, text: String) {
+pub async fn sql(db: &Db, text: String) {
     match db {
         Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap()),
         Db::Postgres { writer, .. } => drop(sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap()),

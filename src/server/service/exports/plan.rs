@@ -247,7 +247,7 @@ impl<'k> Known<'k> {
         let is_rising = order.windows(2).all(|two| self.candidates[&two[0]].ord < self.candidates[&two[1]].ord);
         let is_stored_order = is_rising && order.iter().all(|id| self.candidates[id].has_row && self.candidates[id].ord.is_some());
         let mut plan = TreePlan { is_stored_order, ..TreePlan::default() };
-        let ords = self.ords(&order);
+        let ords = self.ords(&order, damages);
         let (mut heads, mut replies) = (HashMap::<BranchId, TurnId>::new(), HashSet::new());
         let mut planned: HashMap<TurnId, usize> = HashMap::with_capacity(order.len());
         for (id, ord) in order.into_iter().zip(ords) {
@@ -300,15 +300,20 @@ impl<'k> Known<'k> {
     }
 
     /// The places of the turns in this order: their own where these rise, else counted anew.
-    fn ords(&self, order: &[TurnId]) -> Vec<i64> {
-        let mut last = 0;
-        let own = order.iter().map(|id| {
-            let ord = self.candidates[id].ord.unwrap_or(last + 1);
-            let is_behind = ord > last && ord < i64::from(u32::MAX);
+    fn ords(&self, order: &[TurnId], damages: &mut Damages) -> Vec<i64> {
+        let (mut last, mut ords) = (0, Vec::with_capacity(order.len()));
+        for id in order {
+            let of = &self.candidates[id];
+            // A placeholder may stand right behind the turn before it.
+            let ord = if of.has_row { of.ord } else { of.ord.or(Some(last + 1)) };
+            let Some(ord) = ord.filter(|ord| *ord > last && *ord < i64::from(u32::MAX)) else {
+                damages.put_right("turns", id, "its place in the chat is damaged: the turns are counted anew".into());
+                return (1..).take(order.len()).collect();
+            };
+            ords.push(ord);
             last = ord;
-            is_behind.then_some(ord)
-        });
-        own.collect::<Option<_>>().unwrap_or_else(|| (1..).take(order.len()).collect())
+        }
+        ords
     }
 }
 

@@ -8,8 +8,8 @@ use super::plan::{PlannedTurn, plan};
 use crate::domain::block::chat_seq;
 use crate::domain::tool::ToolChoice;
 use crate::domain::{
-    Author, Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, ImportedFrom,
-    Lock, Origin, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, Usage, UserId,
+    Author, Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure,
+    FailureKind, ImportedFrom, Lock, Origin, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, Usage, UserId,
 };
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::archive::remains;
@@ -278,6 +278,9 @@ impl ChatTree {
         }
         if turn.role != Role::Assistant && turn.status != TurnStatus::Complete {
             (turn.status, turn.error) = (TurnStatus::Complete, None);
+        }
+        if turn.status == TurnStatus::Error && turn.error.is_none() {
+            turn.error = Some(Failure::new(FailureKind::Internal, ""));
         }
         turn.completed_at = turn.completed_at.or(Some(turn.created_at));
         for (seq, block) in (0..).zip(&mut turn.blocks) {

@@ -9,7 +9,7 @@ use futures::TryStreamExt;
 use sqlx::{AssertSqlSafe, ColumnIndex, Database, Decode, Row, Type};
 use uuid::Uuid;
 
-use super::{Finding, finding};
+use super::{Finding, UNREADABLE, finding};
 use crate::server::store::db::Db;
 use crate::server::store::dialect;
 use crate::server::store::error::StoreError;
@@ -51,7 +51,7 @@ pub(super) enum Instead {
     Notice,
     /// The whole row goes into quarantine: without this value it belongs to nothing.
     Row,
-    /// The journal of a turn that is over goes: its blocks have all that it said.
+    /// The journal of a turn that is over goes into quarantine: its blocks have all that it said.
     Journal,
 }
 
@@ -65,7 +65,8 @@ pub(super) struct Table {
     pub name: &'static str,
     /// The columns that tell its rows apart.
     pub key: &'static [&'static str],
-    /// Expressions for the chat, the turn and the document that a row belongs to.
+    /// Expressions for the owner, the chat, the turn and the document that a row belongs to.
+    pub owner: &'static str,
     pub chat: &'static str,
     pub turn: &'static str,
     pub document: &'static str,
@@ -102,7 +103,7 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), St
     for row in damaged(db).await? {
         let name = row.name();
         for (column, reason) in &row.columns {
-            let what = format!("its {} cannot be read: {reason}", column.name);
+            let what = format!("its {} {UNREADABLE}: {reason}", column.name);
             findings.push(finding("storage", row.table.name, &name, what));
         }
     }
