@@ -39,6 +39,8 @@ mod plans;
 #[path = "support/postgres_proxy.rs"]
 #[expect(dead_code, reason = "commits and black holes are for the tests of the server")]
 mod postgres_proxy;
+#[path = "store/repairs.rs"]
+mod repairs;
 #[path = "store/repeated.rs"]
 mod repeated;
 #[path = "store/search.rs"]

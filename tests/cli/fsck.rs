@@ -30,7 +30,7 @@ async fn what_cannot_be_read_goes_into_quarantine_and_the_rest_stays() {
     let found = run(dir.path(), &["fsck"]);
     assert_eq!(found.status.code(), Some(74));
     let found = text(&found.stdout);
-    for named in ["storage users", "its name cannot be read", "storage settings", "its value cannot be read"] {
+    for named in ["users ", ": its name cannot be read", "settings ", ": its value cannot be read", "fsck --repair"] {
         assert!(found.contains(named), "{named}: {found}");
     }
 

@@ -105,7 +105,10 @@ fn damages(db: &Db, tree: &Tree) -> Vec<(&'static str, String)> {
         ("depth in the middle", format!("UPDATE turns SET depth = 77 WHERE id = {middle}")),
         ("place in the middle", format!("UPDATE turns SET ord = 900 WHERE id = {middle}")),
         ("place of the root", format!("UPDATE turns SET ord = -3 WHERE id = {root}")),
-        ("hangs elsewhere", format!("UPDATE turns SET prev_turn_id = {} WHERE id = {last}", literal(TurnId::from(tree.chat.uuid())))),
+        (
+            "hangs elsewhere",
+            format!("UPDATE turns SET prev_turn_id = {} WHERE id = {last}", literal(TurnId::from(tree.chat.uuid()))),
+        ),
         ("a circle", format!("UPDATE turns SET prev_turn_id = {leaf} WHERE id = {root}")),
     ];
     if is_file {
@@ -185,7 +188,8 @@ async fn comes_along(service: &Service, owner: UserId, chat: ChatId) -> Result<(
         return Err(format!("{replies} turns in the archive"));
     }
     let all = Parts::default();
-    let markdown = service.export_markdown(owner, chat, None, all).await.map_err(|error| format!("Markdown: {error}"))?;
+    let markdown =
+        service.export_markdown(owner, chat, None, all).await.map_err(|error| format!("Markdown: {error}"))?;
     let page = standalone(service, String::new(), owner, chat, None, all).await;
     let page = page.map_err(|error| format!("HTML: {}", error.detail()))?;
     for (name, text) in [("Markdown", String::from_utf8_lossy(&markdown).into_owned()), ("HTML", page)] {

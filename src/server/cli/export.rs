@@ -108,7 +108,9 @@ async fn archive(
         (Ok(out), Ok(damaged)) => {
             if damaged > 0 {
                 // On standard output the archive itself may stand.
-                eprintln!("{damaged} damaged values could not be exported: the archive names them, and `turnleaf fsck`");
+                eprintln!(
+                    "{damaged} damaged values could not be exported: the archive names them, and `turnleaf fsck`"
+                );
             }
             Ok(out.end())
         }

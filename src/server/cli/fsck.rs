@@ -34,7 +34,9 @@ pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
     } else {
         print_findings(&findings)?;
         if findings.iter().any(Finding::is_unreadable_value) {
-            print::line("Make a backup, stop the server, then run `turnleaf fsck --repair`: it repairs what cannot be read.")?;
+            print::line(
+                "Make a backup, stop the server, then run `turnleaf fsck --repair`: it repairs what cannot be read.",
+            )?;
         }
     }
     ended(&findings)

@@ -168,5 +168,6 @@ pub async fn page(
 ) -> Result<Response, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
     let imported_from = app.service().imported_from(viewer.0, id).await?;
-    Ok(asked.answer(&app, StatusCode::OK, ExportPage { chat, imported_from }.draw()))
+    let is_damaged = app.service().is_damaged(viewer.0, id).await?;
+    Ok(asked.answer(&app, StatusCode::OK, ExportPage { chat, imported_from, is_damaged }.draw()))
 }

@@ -18,6 +18,7 @@ mod damages;
 mod documents;
 mod git;
 mod path;
+mod placeholders;
 mod plan;
 mod tree;
 
@@ -206,7 +207,11 @@ impl Service {
         for turn in replies {
             let (generations, unreadable) = archive::generations(self.db(), owner, turn).await?;
             for why in unreadable {
-                tree.damages.lost("generations", format_args!("of turn {turn}"), format!("a call cannot be read: {why}"));
+                tree.damages.lost(
+                    "generations",
+                    format_args!("of turn {turn}"),
+                    format!("a call cannot be read: {why}"),
+                );
             }
             for mut generation in generations {
                 let raw = archive::raw(self.db(), owner, generation.id).await?;

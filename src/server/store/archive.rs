@@ -15,10 +15,10 @@ use crate::interchange::archive::{ArchivedGeneration, Bytes};
 use crate::interchange::grow::onward::{Here, Place};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::generations::{GenerationStatus, RawKind, raw};
 use crate::server::store::generations::requests::{
     self, BodyRow, ManifestRow, manifest_columns, of_base, request_columns,
 };
+use crate::server::store::generations::{GenerationStatus, RawKind, raw};
 use crate::server::store::readable::{Readable, readable, readable_and_errors, unless_damaged};
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, to_json, word};
 use crate::server::store::storage;

@@ -137,4 +137,3 @@ async fn document(db: &Db, owner: UserId, block: &Block, card: &Card) -> Result<
     };
     Ok((text, line))
 }
-

@@ -10,6 +10,12 @@ use crate::server::service::{Service, ServiceError};
 use crate::server::store::{StoreError, archive};
 
 impl Service {
+    /// Whether rows of a chat's tree cannot be read.
+    pub async fn is_damaged(&self, owner: UserId, id: ChatId) -> Result<bool, ServiceError> {
+        let over = archive::over(self.db(), owner, id).await?;
+        Ok(self.chat_tree(owner, id, &over).await?.damages.count() > 0)
+    }
+
     /// The path to a leaf, to the one that is shown where none is said; and what of it could not be read.
     ///
     /// # Errors
@@ -43,7 +49,9 @@ impl Service {
             Some(leaf) => Some(leaf).filter(|leaf| read.contains_key(leaf)).ok_or(ServiceError::NotFound).map(Some)?,
             None => tree.shown(chat.last_viewed_turn_id).or_else(|| by_place.last().map(|(_, turn, _)| *turn)),
         };
-        while let Some(newest) = siblings.get(&end).filter(|_| leaf.is_none() && end.is_some()).and_then(|all| all.last()) {
+        while let Some(newest) =
+            siblings.get(&end).filter(|_| leaf.is_none() && end.is_some()).and_then(|all| all.last())
+        {
             end = Some(*newest);
         }
         let mut turns = Vec::new();

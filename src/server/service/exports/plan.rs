@@ -71,9 +71,11 @@ pub(super) fn plan(
 ) -> TreePlan {
     let mut known = Known::of(places, without_row, over, branches);
     for place in places.iter().filter(|place| place.is_live && over.contains(&place.id)) {
-        for (column, why) in
-            [("prev_turn_id", place.prev.as_ref().err()), ("branch_id", place.branch.as_ref().err()), ("exchange_id", place.exchange.as_ref().err())]
-        {
+        for (column, why) in [
+            ("prev_turn_id", place.prev.as_ref().err()),
+            ("branch_id", place.branch.as_ref().err()),
+            ("exchange_id", place.exchange.as_ref().err()),
+        ] {
             if let Some(why) = why {
                 damages.lost("turns", place.id, format!("its {column} cannot be read: {why}"));
             }
@@ -88,12 +90,7 @@ pub(super) fn plan(
 }
 
 impl<'k> Known<'k> {
-    fn of(
-        places: &[TurnPlace],
-        without_row: &[(TurnId, i64)],
-        over: &HashSet<TurnId>,
-        branches: &'k [Branch],
-    ) -> Self {
+    fn of(places: &[TurnPlace], without_row: &[(TurnId, i64)], over: &HashSet<TurnId>, branches: &'k [Branch]) -> Self {
         let (mut candidates, mut by_place, mut left_out) = (HashMap::new(), HashMap::new(), HashSet::new());
         for place in places {
             if !place.is_live || !over.contains(&place.id) {
@@ -245,7 +242,8 @@ impl<'k> Known<'k> {
             }
         }
         let is_rising = order.windows(2).all(|two| self.candidates[&two[0]].ord < self.candidates[&two[1]].ord);
-        let is_stored_order = is_rising && order.iter().all(|id| self.candidates[id].has_row && self.candidates[id].ord.is_some());
+        let is_stored_order =
+            is_rising && order.iter().all(|id| self.candidates[id].has_row && self.candidates[id].ord.is_some());
         let mut plan = TreePlan { is_stored_order, ..TreePlan::default() };
         let ords = self.ords(&order, damages);
         let (mut heads, mut replies) = (HashMap::<BranchId, TurnId>::new(), HashSet::new());
@@ -264,7 +262,9 @@ impl<'k> Known<'k> {
                 (Some(own), _) if heads.get(&own).is_none_or(|head| Some(*head) == of.prev) => own,
                 // What hung on a turn that was moved to another branch goes along.
                 (Some(own), Some(prev)) => above
-                    .filter(|above| plan.moved.get(&above.branch) == Some(&own) && heads.get(&above.branch) == Some(&prev))
+                    .filter(|above| {
+                        plan.moved.get(&above.branch) == Some(&own) && heads.get(&above.branch) == Some(&prev)
+                    })
                     .map_or(BranchId::from(id.uuid()), |above| above.branch),
                 _ => id.uuid().into(),
             };

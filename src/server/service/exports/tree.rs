@@ -8,8 +8,8 @@ use super::plan::{PlannedTurn, plan};
 use crate::domain::block::chat_seq;
 use crate::domain::tool::ToolChoice;
 use crate::domain::{
-    Author, Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure,
-    FailureKind, ImportedFrom, Lock, Origin, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, Usage, UserId,
+    BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind,
+    ImportedFrom, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
 };
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::archive::remains;
@@ -19,7 +19,7 @@ use crate::server::store::{branches, chat_sources, chat_tools};
 /// A chat that is being read.
 pub(super) struct ChatTree {
     owner: UserId,
-    id: ChatId,
+    pub id: ChatId,
     pub branches: Vec<Branch>,
     planned: VecDeque<PlannedTurn>,
     /// All that the plan has, for what is read beside it.
@@ -121,35 +121,6 @@ impl Service {
         })
     }
 
-    /// A branch for turns that have none which can be read; `original` is the one that they were on.
-    async fn branch_in_place(
-        &self,
-        chat_id: ChatId,
-        first: &PlannedTurn,
-        original: Option<Branch>,
-    ) -> Result<Branch, ServiceError> {
-        let left = remains::branch(self.db(), first.branch).await?;
-        let lock = left.lock.or(original.map(|branch| branch.lock));
-        let (name, label) = match first.branch.uuid() == first.id.uuid() {
-            true => (None, None),
-            false => (left.name.filter(|name| !name.is_empty()), left.label),
-        };
-        Ok(Branch {
-            id: first.branch,
-            chat_id,
-            name: name.unwrap_or_else(|| format!("damaged-{}", &first.branch.uuid().simple().to_string()[..12])),
-            lock: lock.unwrap_or_else(|| Lock::new(UNKNOWN_MODEL, UNKNOWN_MODEL)),
-            parent_branch_id: None,
-            fork_turn_id: first.prev,
-            head_turn_id: None,
-            origin: if first.prev.is_some() { Origin::Fork } else { Origin::Root },
-            label,
-            pinned: false,
-            policy: Default::default(),
-            created_at: left.created_at.unwrap_or(first.created_at),
-        })
-    }
-
     /// The next turn; nothing behind the last. A turn that was deleted meanwhile is left out with what hangs on it.
     pub(super) async fn next_turn(&self, tree: &mut ChatTree) -> Result<Option<ReadTurn>, ServiceError> {
         while let Some(planned) = tree.planned.pop_front() {
@@ -200,52 +171,6 @@ impl Service {
         Ok(Some(turn))
     }
 
-    /// Stands for a turn whose row cannot be read, with the blocks that can be.
-    async fn turn_in_place(&self, tree: &mut ChatTree, planned: &PlannedTurn) -> Result<Turn, ServiceError> {
-        let id = planned.id;
-        tree.damages.lost("turns", id, "its row cannot be read; what it says is there as far as it can be read".into());
-        let mut blocks = Vec::new();
-        if planned.has_blocks {
-            blocks = remains::blocks(self.db(), id).await?;
-        }
-        blocks.push(Block {
-            id: id.uuid().into(),
-            seq: 0,
-            chat_seq: 0,
-            author: Author::System,
-            state: BlockState::Done,
-            content: remains::notice("turns", id.to_string(), "the row of the turn cannot be read", None),
-            parent_block_id: None,
-            generation_id: None,
-            block_metadata: serde_json::Value::Null,
-            created_at: planned.created_at,
-        });
-        let turn = Turn {
-            id,
-            chat_id: tree.id,
-            ord: planned.ord,
-            depth: 0,
-            branch_id: planned.branch,
-            exchange_id: planned.exchange,
-            prev_turn_id: planned.prev,
-            role: planned.role,
-            status: TurnStatus::Complete,
-            provider_used: None,
-            model_used: None,
-            usage: Usage::default(),
-            cost: None,
-            context_tokens: None,
-            error: None,
-            last_event_seq: 0,
-            created_at: planned.created_at,
-            started_at: None,
-            completed_at: Some(planned.created_at),
-            blocks,
-            attempt: None,
-        };
-        Ok(super::clean_turn(&self.supervisor().registry().known_keys(), turn))
-    }
-
     /// Where a chat came from and which tools it offers, as far as that can be read.
     pub(super) async fn beside_tree(
         &self,
@@ -266,7 +191,11 @@ impl ChatTree {
         turn.ord = planned.ord;
         let depth = above.map_or(0, |above| above.depth + 1);
         if planned.has_row && turn.depth != depth {
-            self.damages.put_right("turns", turn.id, "its depth is not one more than that of the turn before it".into());
+            self.damages.put_right(
+                "turns",
+                turn.id,
+                "its depth is not one more than that of the turn before it".into(),
+            );
         }
         turn.depth = depth;
         turn.prev_turn_id = planned.prev;
@@ -274,7 +203,11 @@ impl ChatTree {
         turn.exchange_id = planned.exchange;
         if let Some(role) = planned.guessed_role {
             turn.role = role;
-            self.damages.put_right("turns", turn.id, format!("its role cannot be read and was taken for {}", role.as_str()));
+            self.damages.put_right(
+                "turns",
+                turn.id,
+                format!("its role cannot be read and was taken for {}", role.as_str()),
+            );
         }
         if turn.role != Role::Assistant && turn.status != TurnStatus::Complete {
             (turn.status, turn.error) = (TurnStatus::Complete, None);
@@ -368,7 +301,8 @@ impl ChatTree {
             (false, _) => stored,
         };
         if is_placeholder && message.is_none() {
-            exchange.kind = if exchange.user_turn_id.is_some() { ExchangeKind::Regenerate } else { ExchangeKind::Continue };
+            exchange.kind =
+                if exchange.user_turn_id.is_some() { ExchangeKind::Regenerate } else { ExchangeKind::Continue };
         }
         if !listed.contains(&exchange.branch_id) {
             let turn_branch = reply.or(message).and_then(|turn| self.branch_of(turn));
@@ -386,7 +320,8 @@ impl ChatTree {
     pub fn take_branches(&mut self) -> Vec<Branch> {
         let mut first: HashMap<BranchId, Option<TurnId>> = HashMap::new();
         for turn in self.written.values() {
-            let begins = turn.prev.and_then(|prev| self.written.get(&prev)).is_none_or(|prev| prev.branch != turn.branch);
+            let begins =
+                turn.prev.and_then(|prev| self.written.get(&prev)).is_none_or(|prev| prev.branch != turn.branch);
             if begins {
                 first.insert(turn.branch, turn.prev);
             }
@@ -403,17 +338,42 @@ impl ChatTree {
         for branch in &mut branches {
             branch.parent_branch_id = branch.parent_branch_id.filter(|parent| there.contains(parent));
         }
-        branches
+        parents_first(branches)
     }
 
     /// The turn that the chat shows, or the nearest before it that was over.
     pub fn shown(&self, mut shown: Option<TurnId>) -> Option<TurnId> {
         for _ in 0..=self.not_planned.len() {
             match shown {
-                Some(turn) if !self.is_planned.contains(&turn) => shown = self.not_planned.get(&turn).copied().flatten(),
+                Some(turn) if !self.is_planned.contains(&turn) => {
+                    shown = self.not_planned.get(&turn).copied().flatten()
+                }
                 known => return known,
             }
         }
         None
     }
+}
+
+/// Branches, each behind the one that it leaves. Of a sound chat they stand like that.
+fn parents_first(branches: Vec<Branch>) -> Vec<Branch> {
+    let (mut ordered, mut is_there) = (Vec::with_capacity(branches.len()), HashSet::new());
+    let mut rest = branches;
+    while !rest.is_empty() {
+        let (before, mut later) = (rest.len(), Vec::new());
+        for branch in rest {
+            if branch.parent_branch_id.is_none_or(|parent| is_there.contains(&parent)) {
+                is_there.insert(branch.id);
+                ordered.push(branch);
+            } else {
+                later.push(branch);
+            }
+        }
+        if later.len() == before {
+            // Each of them leaves another of them.
+            later.iter_mut().for_each(|branch| branch.parent_branch_id = None);
+        }
+        rest = later;
+    }
+    ordered
 }

@@ -41,17 +41,8 @@ pub struct TurnPlace {
     pub is_live: bool,
 }
 
-type PlaceRow = (
-    Uuid,
-    i64,
-    i64,
-    Lossy<Option<Uuid>>,
-    Lossy<Uuid>,
-    Lossy<Uuid>,
-    Lossy<String>,
-    Lossy<DateTime<Utc>>,
-    bool,
-);
+type PlaceRow =
+    (Uuid, i64, i64, Lossy<Option<Uuid>>, Lossy<Uuid>, Lossy<Uuid>, Lossy<String>, Lossy<DateTime<Utc>>, bool);
 
 /// The places of all turns of a chat, by their `ord`. The caller has found the chat by its owner.
 pub async fn places(db: &Db, chat: ChatId) -> Result<Vec<TurnPlace>, StoreError> {

@@ -20,9 +20,9 @@ mod in_line;
 mod journal;
 mod quarantine;
 
-pub use quarantine::{Quarantined, forget, quarantined};
 use journal::Replay;
 use quarantine::{Belongs, Entry};
+pub use quarantine::{Quarantined, forget, quarantined};
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
     [
@@ -87,7 +87,8 @@ async fn repair_all(db: &Db, damaged: &[DamagedRow], now: DateTime<Utc>) -> Resu
         }
     }
     // A turn whose id cannot be read is there, though it is not found.
-    let is_id_of_turn = |row: &DamagedRow| row.table.name == "turns" && row.columns.iter().any(|(of, _)| of.name == "id");
+    let is_id_of_turn =
+        |row: &DamagedRow| row.table.name == "turns" && row.columns.iter().any(|(of, _)| of.name == "id");
     repairs.extend(journal::move_stray_lines(db, !damaged.iter().any(is_id_of_turn), now).await?);
     Ok(repairs)
 }
@@ -164,7 +165,7 @@ impl Row<'_> {
     }
 
     async fn stored(&self, tx: &mut Tx) -> Result<Option<Stored>, StoreError> {
-        let Table { name, owner, chat, turn, document, .. } = self.row.table;
+        let Table { name, chat, turn, document, .. } = self.row.table;
         let values = self.row.columns.iter().map(|(column, _)| dialect::bytes_of(self.db, column.name));
         // Only what is there: a value that names nothing belongs to nothing.
         let there = |table: &str, of: &str| match of {
@@ -175,7 +176,7 @@ impl Row<'_> {
             "NULL" => dialect::null_id(self.db).to_owned(),
             of => format!("(SELECT n.owner_id FROM {table} n JOIN users u ON u.id = n.owner_id WHERE n.id = {of})"),
         };
-        let owners = [there("users", owner), owner_by("chats", chat), owner_by("documents", document)];
+        let owners = [there("users", self.row.table.owner()), owner_by("chats", chat), owner_by("documents", document)];
         let owner = format!("COALESCE({})", owners.join(", "));
         let of = [owner, there("chats", chat), there("turns", turn), there("documents", document)];
         let list = values.chain(of).collect::<Vec<_>>().join(", ");
@@ -218,7 +219,9 @@ impl Row<'_> {
         {
             return Ok(Ok((change, "rebuilt from the journal of its reply".to_owned())));
         }
-        if let Some(bounded) = held_to_bounds(column, bytes) {
+        // A line that was changed would no longer give its rows.
+        let is_line = matches!(column.instead, Instead::Journal);
+        if let Some(bounded) = held_to_bounds(column, bytes).filter(|_| !is_line) {
             return Ok(Ok((Change::Text(bounded), "nested less deeply, the rest as text in it".to_owned())));
         }
         let (change, what) = match column.instead {

@@ -65,12 +65,23 @@ pub(super) struct Table {
     pub name: &'static str,
     /// The columns that tell its rows apart.
     pub key: &'static [&'static str],
-    /// Expressions for the owner, the chat, the turn and the document that a row belongs to.
-    pub owner: &'static str,
+    /// Expressions for the chat, the turn and the document that a row belongs to.
     pub chat: &'static str,
     pub turn: &'static str,
     pub document: &'static str,
     pub columns: &'static [Column],
+}
+
+impl Table {
+    /// An expression for the owner that its rows name.
+    pub(super) fn owner(&self) -> &'static str {
+        let names_owner = self.columns.iter().any(|column| column.name == "owner_id");
+        match (self.name, names_owner) {
+            ("users", _) => "users.id",
+            (_, true) => "owner_id",
+            _ => "NULL",
+        }
+    }
 }
 
 /// The values of a key column, as bytes.

@@ -104,7 +104,9 @@ fn beginning(id: Uuid, chat: Uuid, ord: i64, created_at: DateTime<Utc>) -> Turn 
 pub(super) fn value_of(replayed: &Turn, table: &str, row: Uuid, column: &Column) -> Option<Change> {
     match table {
         "turns" => of_turn(replayed, column.name),
-        "turn_blocks" => replayed.blocks.iter().find(|block| block.id.uuid() == row).and_then(|b| of_block(b, column.name)),
+        "turn_blocks" => {
+            replayed.blocks.iter().find(|block| block.id.uuid() == row).and_then(|b| of_block(b, column.name))
+        }
         _ => None,
     }
 }
@@ -187,11 +189,7 @@ pub(super) async fn move_lines(
 
 /// Moves lines into quarantine that belong to nothing: their turn is missing, or was over before them. `is_certain` says
 /// whether a turn that is not found is not there.
-pub(super) async fn move_stray_lines(
-    db: &Db,
-    is_certain: bool,
-    now: DateTime<Utc>,
-) -> Result<Vec<Repair>, StoreError> {
+pub(super) async fn move_stray_lines(db: &Db, is_certain: bool, now: DateTime<Utc>) -> Result<Vec<Repair>, StoreError> {
     let turns: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(STRAY).fetch_all(pool).await?);
     let mut repairs = Vec::new();
     for (turn,) in readable(turns, TABLE) {

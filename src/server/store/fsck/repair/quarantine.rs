@@ -60,12 +60,7 @@ pub async fn forget(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
 }
 
 /// Puts a value into quarantine.
-pub(super) async fn put(
-    tx: &mut Tx,
-    entry: &Entry<'_>,
-    of: Belongs,
-    now: DateTime<Utc>,
-) -> Result<Uuid, StoreError> {
+pub(super) async fn put(tx: &mut Tx, entry: &Entry<'_>, of: Belongs, now: DateTime<Utc>) -> Result<Uuid, StoreError> {
     let id: Uuid = ids::mint();
     in_tx!(tx, |conn| {
         let query = sqlx::query(INSERT).bind(id).bind(entry.table).bind(entry.column).bind(entry.row);

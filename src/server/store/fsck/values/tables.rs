@@ -34,14 +34,10 @@ const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":fal
 
 /// A table of things that belong to an owner alone.
 const fn table(name: &'static str, key: &'static [&'static str], columns: &'static [Column]) -> Table {
-    Table { name, key, owner: NONE, chat: NONE, turn: NONE, document: NONE, columns }
+    Table { name, key, chat: NONE, turn: NONE, document: NONE, columns }
 }
 
 impl Table {
-    const fn of_owner(self, owner: &'static str) -> Self {
-        Self { owner, ..self }
-    }
-
     const fn in_chat(self, chat: &'static str) -> Self {
         Self { chat, ..self }
     }
@@ -56,7 +52,7 @@ impl Table {
 }
 
 pub(super) const TABLES: &[Table] = &[
-    table("users", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]).of_owner("users.id"),
+    table("users", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
     table(
         "chats",
         ID,
@@ -78,7 +74,6 @@ pub(super) const TABLES: &[Table] = &[
             time("archived_at", Null),
         ],
     )
-    .of_owner("owner_id")
     .in_chat("chats.id"),
     table(
         "branches",
@@ -121,7 +116,6 @@ pub(super) const TABLES: &[Table] = &[
             time("created_at", Moment),
         ],
     )
-    .of_owner("owner_id")
     .in_chat("chat_id"),
     table(
         "turns",
@@ -221,7 +215,6 @@ pub(super) const TABLES: &[Table] = &[
             time("deleted_at", Moment),
         ],
     )
-    .of_owner("owner_id")
     .of_document("documents.id"),
     table(
         "document_versions",
@@ -259,8 +252,7 @@ pub(super) const TABLES: &[Table] = &[
             word::<UploadKind>("kind", Text("file")),
             time("created_at", Moment),
         ],
-    )
-    .of_owner("owner_id"),
+    ),
     table(
         "providers",
         ID,
@@ -275,8 +267,7 @@ pub(super) const TABLES: &[Table] = &[
             time("created_at", Moment),
             time("updated_at", Moment),
         ],
-    )
-    .of_owner("owner_id"),
+    ),
     table(
         "tool_servers",
         ID,
@@ -290,8 +281,7 @@ pub(super) const TABLES: &[Table] = &[
             time("created_at", Moment),
             time("updated_at", Moment),
         ],
-    )
-    .of_owner("owner_id"),
+    ),
     // What was listed is listed again.
     table(
         "tool_listings",
@@ -302,8 +292,7 @@ pub(super) const TABLES: &[Table] = &[
             json_in_string::<Vec<ListedTool>>("tools", Text("\"[]\"")),
             time("listed_at", Moment),
         ],
-    )
-    .of_owner("owner_id"),
+    ),
     // A rule that cannot be read must not become another one: without it, the person is asked.
     table(
         "tool_policies",
@@ -319,14 +308,12 @@ pub(super) const TABLES: &[Table] = &[
             text("scope", Row),
             time("created_at", Moment),
         ],
-    )
-    .of_owner("owner_id"),
+    ),
     table(
         "trusted_tools",
         &["owner_id", "server", "tool"],
         &[id("owner_id", Row), text("server", Row), text("tool", Row), text("schema_hash", Row)],
-    )
-    .of_owner("owner_id"),
+    ),
     table("chat_tools", &["chat_id"], &[id("chat_id", Row), json_in_string::<ToolChoice>("choice", Row)])
         .in_chat("chat_id"),
     table(
@@ -355,14 +342,12 @@ pub(super) const TABLES: &[Table] = &[
             time("updated_at", Moment),
         ],
     )
-    .of_owner("owner_id")
     .in_chat("chat_id"),
     table(
         "settings",
         &["owner_id", "key"],
         &[id("owner_id", Row), text("key", Row), json::<Value>("value", Row), time("updated_at", Moment)],
-    )
-    .of_owner("owner_id"),
+    ),
     table(
         "deletions",
         ID,
@@ -382,14 +367,12 @@ pub(super) const TABLES: &[Table] = &[
             time("purging_since", Null),
         ],
     )
-    .of_owner("owner_id")
     .in_chat("chat_id"),
     table(
         "requests",
         &["owner_id", "client_request_id"],
         &[id("owner_id", Row), text("client_request_id", Row), text("made_id", Row), time("created_at", Moment)],
-    )
-    .of_owner("owner_id"),
+    ),
     table(
         "grafts",
         ID,
@@ -410,7 +393,6 @@ pub(super) const TABLES: &[Table] = &[
             time("updated_at", Moment),
         ],
     )
-    .of_owner("owner_id")
     .in_chat("chat_id"),
 ];
 
