@@ -28,6 +28,8 @@ mod failures;
 mod find;
 #[path = "store/fsck.rs"]
 mod fsck;
+#[path = "store/furnished.rs"]
+mod furnished;
 #[path = "store/grafts.rs"]
 mod grafts;
 #[path = "store/migrations.rs"]

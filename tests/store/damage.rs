@@ -35,7 +35,7 @@ use turnleaf::server::store::{Db, StoreError, chat_tools, dialect, tool_listings
 use crate::actors::{id, now};
 use crate::damages::{columns, damages, deep, reckless, statement};
 use crate::databases::{drop_postgres, empty_sqlite, fresh, migrated_postgres, noon, postgres};
-use crate::story;
+use crate::{furnished, story};
 
 const WORDS: &str = "a message of the chat beside the damaged one";
 
@@ -105,6 +105,15 @@ async fn furnish(db: &Db, dir: &Path) -> ChatId {
     chat_tools::put(&mut tx, owner, trashed, &ToolChoice::default()).await.unwrap();
     tx.commit().await.unwrap();
     service.delete_chat(owner, trashed).await.unwrap();
+    service.supervisor().toolbox().shut_down().await;
+    beside
+}
+
+/// The same with a value for nearly every column.
+async fn furnish_fully(db: &Db, dir: &Path) -> ChatId {
+    let beside = furnish(db, dir).await;
+    let (service, owner) = start(db, dir).await.unwrap();
+    furnished::rows(db, &service, owner).await;
     service.supervisor().toolbox().shut_down().await;
     beside
 }
@@ -224,13 +233,13 @@ async fn look_and_repair(
 }
 
 /// Columns in which nothing stands, so that no damage of them is tried.
-const WITHOUT_VALUE: &[&str] = &[];
+const WITHOUT_VALUE: &[&str] = &["blobs.path", "deletions.purging_since"];
 
 #[tokio::test]
 async fn nearly_every_column_has_a_value_to_damage() {
     let whole = empty_sqlite().await;
     whole.db.migrate(None, noon()).await.unwrap();
-    furnish(&whole.db, whole.dir.path()).await;
+    furnish_fully(&whole.db, whole.dir.path()).await;
     let file = whole.db.path().unwrap().to_owned();
     whole.db.close().await;
     let pool = reckless(&file).await;
@@ -251,7 +260,7 @@ async fn nearly_every_column_has_a_value_to_damage() {
 async fn every_damage_of(part: usize, parts: usize) {
     let whole = empty_sqlite().await;
     whole.db.migrate(None, noon()).await.unwrap();
-    let beside = furnish(&whole.db, whole.dir.path()).await;
+    let beside = furnish_fully(&whole.db, whole.dir.path()).await;
     let file = whole.db.path().unwrap().to_owned();
     let before = tempfile::tempdir().unwrap();
     dialect::backup(&whole.db, &before.path().join("furnished.db")).await.unwrap();
@@ -338,7 +347,7 @@ pub async fn drop_checks(pool: &PgPool) {
 #[tokio::test]
 async fn a_damaged_row_stops_nothing_else_on_postgresql() {
     let Some(whole) = migrated_postgres().await else { return };
-    let beside = furnish(&whole.db, whole.dir.path()).await;
+    let beside = furnish_fully(&whole.db, whole.dir.path()).await;
     let sound = texts(&look(&whole.db, whole.dir.path(), beside).await.unwrap());
     let pool = PgPool::connect(&whole.url).await.unwrap();
     let columns = judged_columns(&pool).await;
