@@ -56,7 +56,10 @@ async fn what_cannot_be_read_goes_into_quarantine_and_the_rest_stays() {
     let told = text(&run(dir.path(), &["fsck", "--repair"]).stdout);
     let lines: Vec<&str> = told.lines().collect();
     let [name, setting, sum, order] = lines.as_slice() else { panic!("{told}") };
-    assert!(name.starts_with("users ") && name.contains(", name: bytes that are no text replaced by U+FFFD."), "{told}");
+    assert!(
+        name.starts_with("users ") && name.contains(", name: bytes that are no text replaced by U+FFFD."),
+        "{told}"
+    );
     assert!(setting.starts_with("settings ") && setting.contains(", value: the whole row removed."), "{told}");
     for line in [name, setting] {
         let entry = line.rsplit_once("Original: quarantine ").unwrap().1;

@@ -70,12 +70,18 @@ pub async fn rows(db: &Db, service: &Service, owner: UserId) {
 
     let literal = |id: Uuid| if db.path().is_some() { format!("X'{}'", id.simple()) } else { format!("'{id}'") };
     let bytes = if db.path().is_some() { "X'00'" } else { "'\\x00'" };
-    let (new, pinned, running, sha256) = (literal(id()), literal(pinned.uuid()), literal(running.uuid()), upload.sha256);
-    let (of_pinned, of_running) = (format!("chat_id = {pinned}"), format!("chat_id = {running} AND role = 'assistant'"));
+    let (new, pinned, running, sha256) =
+        (literal(id()), literal(pinned.uuid()), literal(running.uuid()), upload.sha256);
+    let (of_pinned, of_running) =
+        (format!("chat_id = {pinned}"), format!("chat_id = {running} AND role = 'assistant'"));
     for text in [
-        format!("UPDATE chats SET copied_from_turn_id = (SELECT id FROM turns ORDER BY id LIMIT 1) WHERE id = {pinned}"),
+        format!(
+            "UPDATE chats SET copied_from_turn_id = (SELECT id FROM turns ORDER BY id LIMIT 1) WHERE id = {pinned}"
+        ),
         "UPDATE deletions SET last_viewed_turn_id = (SELECT id FROM turns ORDER BY id LIMIT 1)".into(),
-        format!("INSERT INTO blob_forms (sha256, form, is_in, width, height) VALUES ('{sha256}', 'model', '{sha256}', 1, 1)"),
+        format!(
+            "INSERT INTO blob_forms (sha256, form, is_in, width, height) VALUES ('{sha256}', 'model', '{sha256}', 1, 1)"
+        ),
         "UPDATE uploads SET width = 1, height = 1".into(),
         format!(
             "INSERT INTO block_blobs (block_id, sha256) SELECT id, '{sha256}' FROM turn_blocks WHERE {of_pinned} \
@@ -89,7 +95,6 @@ pub async fn rows(db: &Db, service: &Service, owner: UserId) {
             "INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, {bytes} FROM generations \
              ORDER BY id LIMIT 1"
         ),
-        "UPDATE generations SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1".into(),
         "UPDATE turns SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1 \
          WHERE role = 'assistant' AND completed_at IS NOT NULL"
             .into(),

@@ -3,6 +3,7 @@
 use crate::domain::UserId;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Lossy, Readable, readable};
 use crate::server::store::rows::plain;
 
 sql! {
@@ -12,7 +13,7 @@ sql! {
 }
 
 /// A tool with the hash of its schema and description when it was first seen.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustedTool {
     pub server: String,
     pub tool: String,
@@ -31,5 +32,12 @@ pub async fn pin(tx: &mut Tx, owner: UserId, seen: &TrustedTool) -> Result<(), S
 
 /// All that were seen.
 pub async fn all(db: &Db, owner: UserId) -> Result<Vec<TrustedTool>, StoreError> {
-    Ok(on!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?))
+    let rows: Vec<Readable<(String, String, Lossy<String>)>> =
+        on!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);
+    // No tool has an empty hash: one whose own cannot be read is asked about.
+    let tool = |(server, tool, hash): (String, String, Lossy<String>)| {
+        let schema_hash = hash.into_result().unwrap_or_default();
+        TrustedTool { server, tool, schema_hash }
+    };
+    Ok(readable(rows, "trusted_tools").into_iter().map(tool).collect())
 }

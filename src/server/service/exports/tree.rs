@@ -9,7 +9,7 @@ use crate::domain::block::chat_seq;
 use crate::domain::tool::ToolChoice;
 use crate::domain::{
     BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind,
-    ImportedFrom, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
+    ImportedFrom, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId, limits,
 };
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::archive::remains;
@@ -177,7 +177,14 @@ impl Service {
         tree: &mut ChatTree,
     ) -> Result<(Option<ImportedFrom>, Option<ToolChoice>), ServiceError> {
         let source = chat_sources::find(self.db(), tree.owner, tree.id).await;
-        let source = tree.damages.unless_damaged(source)?.flatten();
+        let mut source = tree.damages.unless_damaged(source)?.flatten();
+        for word in source.iter_mut().flat_map(|source| [&mut source.format, &mut source.file]) {
+            // An import takes no longer ones.
+            if word.chars().count() > limits::TITLE_CHARS {
+                *word = word.chars().take(limits::TITLE_CHARS).collect();
+                tree.damages.put_right("chat_sources", tree.id, "a name of its source is too long".into());
+            }
+        }
         let tools = chat_tools::find(self.db(), tree.owner, tree.id).await;
         Ok((source, tree.damages.unless_damaged(tools)?.flatten()))
     }

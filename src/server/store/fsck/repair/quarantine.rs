@@ -7,6 +7,7 @@ use crate::domain::UserId;
 use crate::server::platform::ids;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Readable, readable};
 
 sql! {
     INSERT = "INSERT INTO quarantine (id, table_name, column_name, row_key, bytes, reason, owner_id, chat_id, turn_id, \
@@ -51,7 +52,8 @@ pub(super) struct Entry<'e> {
 
 /// All that is in quarantine, the oldest first. For the operator: it belongs to all owners.
 pub async fn quarantined(db: &Db) -> Result<Vec<Quarantined>, StoreError> {
-    Ok(on!(db, |pool| sqlx::query_as(LIST).fetch_all(pool).await?))
+    let rows: Vec<Readable<Quarantined>> = on!(db, |pool| sqlx::query_as(LIST).fetch_all(pool).await?);
+    Ok(readable(rows, "quarantine"))
 }
 
 /// Deletes what is in quarantine of an owner.
