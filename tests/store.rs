@@ -12,6 +12,8 @@ mod bush;
 mod claims;
 #[path = "store/damage.rs"]
 mod damage;
+#[path = "store/damaged_exports.rs"]
+mod damaged_exports;
 #[path = "store/damaged_readers.rs"]
 mod damaged_readers;
 #[path = "support/damages.rs"]
@@ -28,6 +30,8 @@ mod failures;
 mod find;
 #[path = "store/fsck.rs"]
 mod fsck;
+#[path = "store/furnished.rs"]
+mod furnished;
 #[path = "store/grafts.rs"]
 mod grafts;
 #[path = "store/migrations.rs"]
@@ -39,6 +43,8 @@ mod plans;
 #[path = "support/postgres_proxy.rs"]
 #[expect(dead_code, reason = "commits and black holes are for the tests of the server")]
 mod postgres_proxy;
+#[path = "store/repairs.rs"]
+mod repairs;
 #[path = "store/repeated.rs"]
 mod repeated;
 #[path = "store/search.rs"]

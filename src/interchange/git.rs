@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::markdown::{self, Options, Part, Shown};
 use crate::domain::branch::Lock;
 use crate::domain::excerpt::first_line;
-use crate::domain::{Branch, BranchId, Chat, Content, ImportedFrom, Turn, TurnId, told};
+use crate::domain::{Branch, BranchId, Chat, Content, Difference, ImportedFrom, Turn, TurnId, told};
 use crate::media;
 use beside::Beside;
 pub use folder::Folder;
@@ -125,6 +125,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         chat: &Chat,
         imported_from: Option<&ImportedFrom>,
         branches: &[Branch],
+        damaged: &[Difference],
         place: &mut dyn Place,
     ) -> io::Result<()> {
         let mut names = Names::default();
@@ -142,7 +143,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         let shown = shown.or_else(|| refs.iter().find(|(_, _, branch)| Some(branch.id) == chat.default_branch_id));
         let head = shown.or(refs.first()).map_or("main", |(name, ..)| name);
         let head = format!("ref: refs/heads/{head}\n");
-        let beside = json(&Beside::of(chat, imported_from, &refs))?;
+        let beside = json(&Beside::of(chat, imported_from, damaged, &refs))?;
         let mut packed: Vec<String> =
             refs.iter().filter_map(|(name, at, _)| Some(format!("{} refs/heads/{name}\n", (*at)?))).collect();
         packed.sort_by(|one, other| one[41..].cmp(&other[41..]));

@@ -13,7 +13,7 @@ use crate::domain::attachment::Card;
 pub use crate::domain::export::Part;
 use crate::domain::segment::segments_where;
 use crate::domain::turn::{Role, Turn, TurnStatus};
-use crate::domain::{Block, Content, ImportedFrom, notice, sources};
+use crate::domain::{Block, Content, Difference, ImportedFrom, notice, sources};
 
 mod pieces;
 mod reply;
@@ -28,6 +28,8 @@ pub struct ChatHeading<'a> {
     pub system_prompt: &'a str,
     /// Said below everything: what the source had that is not here.
     pub imported_from: Option<&'a ImportedFrom>,
+    /// Said below everything: what could not be read when it was exported.
+    pub damaged: &'a [Difference],
 }
 
 /// One turn of the path.
@@ -76,7 +78,12 @@ pub fn write(
             }
         }
     }
-    chat.imported_from.map_or(Ok(()), |source| origin(out, source))
+    chat.imported_from.map_or(Ok(()), |source| origin(out, source))?;
+    if chat.damaged.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "---\n\n{}\n", words::DAMAGED)?;
+    differences(out, chat.damaged)
 }
 
 /// Where it came from, and what of it did not come along.
@@ -87,7 +94,11 @@ fn origin(out: &mut impl Write, source: &ImportedFrom) -> io::Result<()> {
         return writeln!(out, "{}\n", words::NO_DIFFERENCES);
     }
     writeln!(out, "{}\n", words::DIFFERENCES)?;
-    for one in &source.differences {
+    differences(out, &source.differences)
+}
+
+fn differences(out: &mut impl Write, differences: &[Difference]) -> io::Result<()> {
+    for one in differences {
         write!(out, "- **{}**", words::difference(one.kind))?;
         if !one.place.is_empty() {
             write!(out, " {}", pieces::inline(&one.place))?;

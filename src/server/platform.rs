@@ -6,6 +6,7 @@ pub mod clock;
 pub mod config;
 pub mod credentials;
 pub mod endpoint;
+pub mod hex;
 pub mod ids;
 pub mod lock_file;
 pub mod price;

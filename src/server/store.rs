@@ -63,6 +63,7 @@ pub use time_limits::TimeLimits;
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
         ("archive", archive::STATEMENTS),
+        ("archive/remains", archive::remains::STATEMENTS),
         ("attachments", attachments::STATEMENTS),
         ("blobs", blobs::STATEMENTS),
         ("branches", branches::STATEMENTS),

@@ -30,7 +30,7 @@ async fn what_cannot_be_read_goes_into_quarantine_and_the_rest_stays() {
     let found = run(dir.path(), &["fsck"]);
     assert_eq!(found.status.code(), Some(74));
     let found = text(&found.stdout);
-    for named in ["storage users", "its name cannot be read", "storage settings", "its value cannot be read"] {
+    for named in ["users ", ": its name cannot be read", "settings ", ": its value cannot be read", "fsck --repair"] {
         assert!(found.contains(named), "{named}: {found}");
     }
 
@@ -50,5 +50,22 @@ async fn what_cannot_be_read_goes_into_quarantine_and_the_rest_stays() {
     assert_eq!(of("settings")["column"], "", "without its value a setting is none: {kept:?}");
     let whole: Value = serde_json::from_str(of("settings")["text"].as_str().unwrap()).unwrap();
     assert_eq!(whole["value"], "7b227468656d65223a");
+
+    // In words for people: what was done with which value, and where its bytes are.
+    damage(&dir.path().join("turnleaf.db")).await;
+    let told = text(&run(dir.path(), &["fsck", "--repair"]).stdout);
+    let lines: Vec<&str> = told.lines().collect();
+    let [name, setting, sum, order] = lines.as_slice() else { panic!("{told}") };
+    assert!(
+        name.starts_with("users ") && name.contains(", name: bytes that are no text replaced by U+FFFD."),
+        "{told}"
+    );
+    assert!(setting.starts_with("settings ") && setting.contains(", value: the whole row removed."), "{told}");
+    for line in [name, setting] {
+        let entry = line.rsplit_once("Original: quarantine ").unwrap().1;
+        assert!(entry.parse::<uuid::Uuid>().is_ok(), "{told}");
+    }
+    assert_eq!(*sum, "Repaired: 2. Not repaired: 0. `turnleaf fsck --quarantine` prints the original bytes.");
+    assert_eq!(*order, "Everything is in order.");
     Server::start(dir.path());
 }

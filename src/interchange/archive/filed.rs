@@ -11,7 +11,7 @@ use super::after::{Before, Read};
 use super::spool::{Spool, Spot};
 use super::{ArchivedBranch, ArchivedGeneration, ArchivedVersion, Bytes};
 use crate::bounds;
-use crate::domain::{BranchId, Chat, DocumentId, Exchange, GenerationId, ImportedFrom, Turn, TurnId};
+use crate::domain::{BranchId, Chat, Difference, DocumentId, Exchange, GenerationId, ImportedFrom, Turn, TurnId};
 
 /// Parts are taken out together as long as they are no longer than this, as a text.
 const TOGETHER: u64 = 1 << 20;
@@ -22,6 +22,8 @@ pub struct FiledChat {
     pub imported_from: Option<ImportedFrom>,
     /// Which tools it offers, as it stands there: a choice that cannot be read costs no chat.
     pub tools: Option<Value>,
+    /// What could not be read when it was exported.
+    pub damaged: Vec<Difference>,
     /// Its turns, by their places, and the place of the last; 0 where there is none.
     pub turns: Vec<TurnId>,
     pub last_ord: i64,

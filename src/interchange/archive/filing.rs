@@ -16,7 +16,7 @@ use super::shape::{CallShape, source};
 use super::spool::{Spool, Spot};
 use super::{ArchivedBranch, ArchivedVersion, document_ids};
 use crate::bounds;
-use crate::domain::{Chat, DocumentId, Exchange, ImportedFrom, Turn, limits};
+use crate::domain::{Chat, Difference, DocumentId, Exchange, ImportedFrom, Turn, limits};
 
 /// A chat under way. What is wrong with it first is remembered, and the rest of it is passed over.
 pub(super) struct Filing {
@@ -26,6 +26,7 @@ pub(super) struct Filing {
     chat: Option<Chat>,
     imported_from: Option<ImportedFrom>,
     tools: Option<Value>,
+    damaged: Vec<Difference>,
     check: Check,
     documents: HashSet<DocumentId>,
     turns: Vec<Spot>,
@@ -45,6 +46,7 @@ impl Filing {
             chat: None,
             imported_from: None,
             tools: None,
+            damaged: Vec::new(),
             check: Check::default(),
             documents: HashSet::new(),
             turns: Vec::new(),
@@ -87,6 +89,10 @@ impl Filing {
             }
             "tools" => {
                 self.tools = self.around::<R, Option<Value>>(scan, "tools")?.flatten();
+                Ok(())
+            }
+            "damaged" => {
+                self.damaged = damaged(scan)?;
                 Ok(())
             }
             "turns" => self.list(scan, "turns", |filing, spot, turn: Turn| {
@@ -186,6 +192,7 @@ impl Filing {
             chat,
             imported_from: self.imported_from,
             tools: self.tools,
+            damaged: self.damaged,
             turns,
             last_ord,
             branches: self.branches.len() as u64,
@@ -202,6 +209,12 @@ impl Filing {
 /// What something is called where it is told of.
 fn told_title(title: Option<&Value>) -> String {
     title.and_then(Value::as_str).unwrap_or_default().chars().take(limits::TITLE_CHARS).collect()
+}
+
+/// What an export says that it could not read. It is told, and no chat is lost for it.
+pub(super) fn damaged<R: BufRead>(scan: &mut Scan<R>) -> Result<Vec<Difference>, Fault> {
+    let read = around(scan)?.ok().and_then(|text| serde_json::from_slice::<Vec<Difference>>(&text).ok());
+    Ok(read.into_iter().flatten().take(limits::DIFFERENCES).collect())
 }
 
 /// A value that is held as a text; or why it is not.

@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::ops::ControlFlow;
 
 use super::ArchivedBlob;
-use super::filing::{Filing, document};
+use super::filing::{Filing, damaged, document};
 use super::read::{CHATS, Halt, Item, LISTS, LeftOut, Reading};
 use super::scan::{Fault, Scan};
 use super::spool::Spool;
@@ -87,6 +87,11 @@ impl Walk {
                     }
                     self.is_skipping = true;
                     scan.skip()?;
+                }
+                None if name == "damaged" => {
+                    for one in damaged(scan)? {
+                        reading.tell(taker, one.kind, one.place, one.text)?;
+                    }
                 }
                 None => scan.skip()?,
             }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::after::Bases;
 use super::{ArchivedBlob, ArchivedBranch, ArchivedDocument, ArchivedGeneration, ArchivedVersion, Head};
 use crate::domain::tool::ToolChoice;
-use crate::domain::{Chat, Exchange, ImportedFrom, Turn};
+use crate::domain::{Chat, Difference, Exchange, ImportedFrom, Turn};
 
 /// Which list is being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,7 @@ pub struct Writer<W> {
     out: W,
     at: At,
     bases: Bases,
+    damaged: Vec<Difference>,
 }
 
 impl<W: Write> Writer<W> {
@@ -70,7 +71,7 @@ impl<W: Write> Writer<W> {
         let head = serde_json::to_vec(head)?;
         out.write_all(head.strip_suffix(b"}").unwrap_or(&head))?;
         out.write_all(b",\n\"blobs\":[")?;
-        Ok(Self { out, at: At::List(List::Blobs, false), bases: Bases::default() })
+        Ok(Self { out, at: At::List(List::Blobs, false), bases: Bases::default(), damaged: Vec::new() })
     }
 
     pub fn blob(&mut self, blob: &ArchivedBlob) -> io::Result<()> {
@@ -155,10 +156,27 @@ impl<W: Write> Writer<W> {
         self.element(branch)
     }
 
+    /// Names what could not be read of the chat that is being written, or of what stands beside the chats. It is written
+    /// at the end of that.
+    pub fn damaged(&mut self, damaged: Vec<Difference>) {
+        self.damaged = damaged;
+    }
+
+    fn end_list(&mut self) -> io::Result<()> {
+        self.out.write_all(b"]")?;
+        let damaged = std::mem::take(&mut self.damaged);
+        if !damaged.is_empty() {
+            self.out.write_all(b",\n\"damaged\":")?;
+            serde_json::to_writer(&mut self.out, &damaged)?;
+        }
+        Ok(())
+    }
+
     /// Ends the chat.
     pub fn end_chat(&mut self) -> io::Result<()> {
         self.reach_list_of_chat(OfChat::Branches)?;
-        self.out.write_all(b"]}")?;
+        self.end_list()?;
+        self.out.write_all(b"}")?;
         self.bases.clear();
         self.at = At::List(List::Chats, true);
         Ok(())
@@ -167,7 +185,8 @@ impl<W: Write> Writer<W> {
     /// Ends the archive, and gives back what it was written into.
     pub fn end(mut self) -> io::Result<W> {
         self.reach_list(List::Chats)?;
-        self.out.write_all(b"]}\n")?;
+        self.end_list()?;
+        self.out.write_all(b"}\n")?;
         self.out.flush()?;
         Ok(self.out)
     }

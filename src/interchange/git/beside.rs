@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::object::Id;
-use crate::domain::{Branch, Chat, ImportedFrom};
+use crate::domain::{Branch, Chat, Difference, ImportedFrom};
 
 const FORMAT: &str = "turnleaf-git";
 /// Rises when a reader of the version before could not read it any more.
@@ -20,6 +20,9 @@ pub struct Beside<'b> {
     branches: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     imported_from: Option<&'b ImportedFrom>,
+    /// What could not be read when it was exported.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    damaged: &'b [Difference],
 }
 
 #[derive(Serialize)]
@@ -31,7 +34,12 @@ struct Described<'b> {
 }
 
 impl<'b> Beside<'b> {
-    pub fn of(chat: &'b Chat, imported_from: Option<&'b ImportedFrom>, refs: &[(String, Option<Id>, &Branch)]) -> Self {
+    pub fn of(
+        chat: &'b Chat,
+        imported_from: Option<&'b ImportedFrom>,
+        damaged: &'b [Difference],
+        refs: &[(String, Option<Id>, &Branch)],
+    ) -> Self {
         let branches = refs.iter().map(|(name, _, branch)| {
             let said = json!({
                 "provider": branch.lock.provider,
@@ -48,6 +56,6 @@ impl<'b> Beside<'b> {
             created_at: chat.created_at,
             updated_at: chat.updated_at,
         };
-        Self { format: FORMAT, version: VERSION, chat, branches: branches.collect(), imported_from }
+        Self { format: FORMAT, version: VERSION, chat, branches: branches.collect(), imported_from, damaged }
     }
 }

@@ -73,7 +73,7 @@ fn written(turns: &[Turn], title: &str, name: &str) -> BTreeMap<String, Vec<u8>>
         repository.turn(turn, true).unwrap();
     }
     let mut kept = Kept::default();
-    repository.write(&chat(title), None, &branches, &mut kept).unwrap();
+    repository.write(&chat(title), None, &branches, &[], &mut kept).unwrap();
     kept.0
 }
 

@@ -187,6 +187,7 @@ fn what_stands_above_is_written_once() {
         created_at: Some(sample::time(5)),
         system_prompt: "Be short.\n```\nopen",
         imported_from: None,
+        damaged: &[],
     };
     write(&mut out, &chat, &[], &options(Part::Folded, Part::Folded)).unwrap();
     let text = String::from_utf8(out).unwrap();

@@ -25,6 +25,7 @@ pub const DOCUMENT: &str = "Document";
 pub const IMAGE: &str = "Image";
 pub const IMPORTED_FROM: &str = "Imported from";
 pub const DIFFERENCES: &str = "What the source had and this chat has not, or has otherwise:";
+pub const DAMAGED: &str = "Parts of this chat are damaged in the database and could not be exported as they were:";
 pub const NO_DIFFERENCES: &str = "Everything of it came along.";
 
 /// How bad a difference to the source is.

@@ -105,7 +105,15 @@ async fn archive(
         // It was read no further because of this.
         (Err(unwritten), _) => Ok(Err(unwritten)),
         (Ok(_), Err(unread)) => Err(unread),
-        (Ok(out), Ok(())) => Ok(out.end()),
+        (Ok(out), Ok(damaged)) => {
+            if damaged > 0 {
+                // On standard output the archive itself may stand.
+                eprintln!(
+                    "{damaged} damaged values could not be exported: the archive names them, and `turnleaf fsck`"
+                );
+            }
+            Ok(out.end())
+        }
     }
 }
 

@@ -10,10 +10,11 @@ use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::print;
 use crate::server::platform::clock::{Clock, SystemClock};
 use crate::server::platform::config::Config;
+use crate::server::platform::hex::hex;
 use crate::server::platform::ids::{self, BootId};
 use crate::server::platform::lock_file::{LockError, LockFile};
 use crate::server::run::sweep;
-use crate::server::store::fsck::repair::{self, Quarantined, Repair};
+use crate::server::store::fsck::repair::{self, Quarantined, Repair, Repaired};
 use crate::server::store::fsck::{self, Finding, While};
 use crate::server::store::{Claim, Db};
 
@@ -32,6 +33,11 @@ pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
         print::json(&findings.iter().map(finding_json).collect::<Vec<_>>())?;
     } else {
         print_findings(&findings)?;
+        if findings.iter().any(Finding::is_unreadable_value) {
+            print::line(
+                "Make a backup, stop the server, then run `turnleaf fsck --repair`: it repairs what cannot be read.",
+            )?;
+        }
     }
     ended(&findings)
 }
@@ -54,12 +60,7 @@ pub fn repair(config: &Config, json: bool) -> Result<(), Failed> {
         let repairs: Vec<Value> = repairs.iter().map(repair_json).collect();
         print::json(&json!({ "repairs": repairs, "findings": findings }))?;
     } else {
-        for Repair { table, column, row, outcome } in &repairs {
-            match outcome {
-                Ok(entry) => print::line(format_args!("{table} {row}: its {column} is in quarantine as {entry}"))?,
-                Err(why) => print::line(format_args!("{table} {row}: its {column} stays as it is: {why}"))?,
-            }
-        }
+        print_repairs(&repairs)?;
         print_findings(&findings)?;
     }
     ended(&findings)
@@ -86,9 +87,31 @@ pub fn list_quarantine(config: &Config) -> Result<(), Failed> {
     Ok(())
 }
 
+fn print_repairs(repairs: &[Repair]) -> Result<(), Failed> {
+    for Repair { table, column, row, outcome } in repairs {
+        match outcome {
+            Ok(Repaired { entry, change }) => {
+                print::line(format_args!("{table} {row}, {column}: {change}. Original: quarantine {entry}"))?;
+            }
+            Err(why) => print::line(format_args!("{table} {row}, {column}: not repaired: {why}"))?,
+        }
+    }
+    let done = repairs.iter().filter(|repair| repair.outcome.is_ok()).count();
+    match (done, repairs.len() - done) {
+        (0, 0) => Ok(()),
+        (0, left) => print::line(format_args!("Repaired: 0. Not repaired: {left}.")),
+        (done, left) => print::line(format_args!(
+            "Repaired: {done}. Not repaired: {left}. `turnleaf fsck --quarantine` prints the original bytes."
+        )),
+    }
+}
+
 fn print_findings(findings: &[Finding]) -> Result<(), Failed> {
-    for one in findings {
-        print::line(format_args!("{} {} {}: {}", one.invariant, one.table, one.id, one.what))?;
+    for Finding { invariant, table, id, what } in findings {
+        // What the database itself finds names its own places.
+        let place = [*table, id.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let colon = if place.is_empty() { "" } else { ": " };
+        print::line(format_args!("{place}{colon}{what} ({invariant})"))?;
     }
     if findings.is_empty() { print::line("Everything is in order.") } else { Ok(()) }
 }
@@ -99,8 +122,15 @@ fn finding_json(one: &Finding) -> Value {
 
 fn repair_json(one: &Repair) -> Value {
     let Repair { table, column, row, outcome } = one;
-    let (quarantine, reason) = (outcome.as_ref().ok(), outcome.as_ref().err());
-    json!({ "table": table, "row": row, "column": column, "quarantine": quarantine, "reason": reason })
+    let done = outcome.as_ref().ok();
+    json!({
+        "table": table,
+        "row": row,
+        "column": column,
+        "change": done.map(|done| &done.change),
+        "quarantine": done.map(|done| done.entry),
+        "reason": outcome.as_ref().err(),
+    })
 }
 
 fn quarantined_json(value: &Quarantined) -> Value {
@@ -110,7 +140,7 @@ fn quarantined_json(value: &Quarantined) -> Value {
     });
     match std::str::from_utf8(bytes) {
         Ok(text) => row["text"] = text.into(),
-        Err(_) => row["hex"] = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into(),
+        Err(_) => row["hex"] = hex(bytes).into(),
     }
     row
 }

@@ -19,6 +19,7 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::attaching::not_attached;
 use crate::server::plain_pages::words::documents as words;
+use crate::server::platform::hex::hex;
 use crate::server::service::documents::{NewDocument, Source};
 use crate::server::service::messages::MessageBlock;
 use crate::server::service::uploads::UploadKind;
@@ -150,7 +151,7 @@ pub(super) async fn block_of(
         UploadKind::File => {
             let client_request_id = request.map(|request| {
                 let file = Sha256::digest(format!("{} {}", uploaded.sha256, uploaded.name));
-                file.iter().take(8).fold(format!("{request}-"), |name, byte| format!("{name}{byte:02x}"))
+                format!("{request}-{}", hex(&file[..8]))
             });
             let source = Source::Blob { sha256: uploaded.sha256, encoding: None };
             let new = NewDocument { title: Some(uploaded.name), kind: None, source, client_request_id };

@@ -115,7 +115,7 @@ pub async fn chat(
 async fn archive(app: &App, viewer: UserId, which: Which, name: String) -> Result<Response, Problem> {
     let (send, receive) = mpsc::channel::<Bytes>(AHEAD);
     let service = app.service().clone();
-    let writing = tasks::spawn(async move { service.export_archive(viewer, which, &send).await });
+    let writing = tasks::spawn(async move { service.export_archive(viewer, which, &send).await.map(drop) });
     streamed(writing, receive, "application/json", &name).await
 }
 
@@ -168,5 +168,6 @@ pub async fn page(
 ) -> Result<Response, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
     let imported_from = app.service().imported_from(viewer.0, id).await?;
-    Ok(asked.answer(&app, StatusCode::OK, ExportPage { chat, imported_from }.draw()))
+    let is_damaged = app.service().is_damaged(viewer.0, id).await?;
+    Ok(asked.answer(&app, StatusCode::OK, ExportPage { chat, imported_from, is_damaged }.draw()))
 }

@@ -34,9 +34,7 @@ impl Pages {
         id: ChatId,
         leaf: Option<TurnId>,
     ) -> Result<(Chat, Vec<TurnView>, bool), ApiError> {
-        // More than any path has.
-        let all = u32::try_from(limits::TURNS_PER_CHAT).unwrap_or(u32::MAX);
-        let mut path = self.0.path(viewer, id, leaf, all).await.map_err(api_error)?;
+        let (mut path, _) = self.0.path_for_export(viewer, id, leaf).await.map_err(api_error)?;
         let over = path.turns.iter().take_while(|turn| turn.status.is_terminal()).count();
         let is_cut = over < path.turns.len();
         path.turns.truncate(over);

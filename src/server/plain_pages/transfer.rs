@@ -240,6 +240,8 @@ impl ImportPage {
 pub struct ExportPage {
     pub chat: Chat,
     pub imported_from: Option<ImportedFrom>,
+    /// Whether rows of the chat's tree cannot be read.
+    pub is_damaged: bool,
 }
 
 impl ExportPage {
@@ -264,6 +266,7 @@ impl ExportPage {
         };
         let body = view! {
             <p><a href=format!("/c/{id}") dir="auto">{title}</a></p>
+            {self.is_damaged.then(|| view! { <p role="status">{words::damaged()}</p> })}
             <section class="panel">
                 <h2>{words::archive()}</h2>
                 <p class="hint">{words::archive_what()}</p>

@@ -2,6 +2,7 @@
 //! to its place (table, column, row) and to what it may be used for, so that a sealed text that is moved to another row,
 //! or whose row is changed beside it, does not open. Not for passwords of people, which are hashed.
 
+use crate::server::platform::hex::hex;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -141,10 +142,6 @@ fn make(path: &Path) -> io::Result<SecretString> {
     writeln!(file, "{text}")?;
     file.sync_all()?;
     Ok(SecretString::from(text))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

@@ -9,6 +9,7 @@ use super::{Service, ServiceError};
 use crate::domain::UserId;
 use crate::server::platform::tasks;
 use crate::server::store::everything;
+use crate::server::store::fsck::repair;
 use crate::server::store::{StoreError, drafts};
 
 pub use crate::server::store::everything::Counts;
@@ -77,6 +78,8 @@ impl Service {
         self.forget_next_chat(&mut tx, owner).await?;
         everything::forget_uploads(&mut tx, owner).await?;
         everything::doom_hidden(&mut tx, owner, now).await?;
+        // What of the chats was damaged goes with them; this is the rest.
+        repair::forget(&mut tx, owner).await?;
         tx.commit().await
     }
 }

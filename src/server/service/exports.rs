@@ -8,14 +8,22 @@ use tokio::sync::mpsc::Sender;
 
 use super::{Service, ServiceError};
 use crate::domain::export::Parts;
-use crate::domain::{Branch, BranchId, ChatId, Exchange, ExchangeId, ImportedFrom, Role, Turn, TurnId, UserId, limits};
+use crate::domain::{ChatId, Exchange, ImportedFrom, Role, Turn, TurnId, UserId, limits};
 use crate::interchange::archive::{ArchivedBlob, ArchivedBranch, Bytes as Kept, Head, Writer};
 use crate::interchange::markdown::{self, ChatHeading, Options, Shown};
 use crate::server::outbound::redact::Secrets;
-use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, chat_tools, exchanges, turns};
+use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, exchanges, turns};
 
+mod damages;
 mod documents;
 mod git;
+mod path;
+mod placeholders;
+mod plan;
+mod tree;
+
+use damages::Damages;
+use tree::ReadTurn;
 
 /// Turns that were over when the export began, with the exchanges of them.
 type Over = (Vec<Turn>, HashMap<TurnId, Exchange>);
@@ -39,6 +47,10 @@ pub enum Which {
 struct Out<'s> {
     writer: Writer<Vec<u8>>,
     send: &'s Sender<Bytes>,
+    /// Of what stands beside the chats.
+    damages: Damages,
+    /// How many damages the chats have that were written.
+    damaged: u64,
 }
 
 impl Out<'_> {
@@ -92,15 +104,17 @@ impl Service {
         String::from_utf8_lossy(&clean).into_owned()
     }
 
-    /// Writes an archive into a channel, as fast as it is read. Ends without an error when nobody reads any more.
+    /// Writes an archive into a channel, as fast as it is read. Ends without an error when nobody reads any more. Gives how
+    /// many stored values could not be read; the archive names them.
     ///
     /// # Errors
     /// `NotFound` before anything is written, where the owner has no such chat.
-    pub async fn export_archive(&self, owner: UserId, which: Which, send: &Sender<Bytes>) -> Result<(), ServiceError> {
+    pub async fn export_archive(&self, owner: UserId, which: Which, send: &Sender<Bytes>) -> Result<u64, ServiceError> {
         let chats = match which {
             Which::Chat(chat) => vec![self.chat(owner, chat).await?.id],
             Which::Everything => archive::chats(self.db(), owner).await?,
         };
+        let mut damages = Damages::default();
         let (mut blobs, mut documents) = (BTreeSet::new(), BTreeSet::new());
         // What comes along with a chat stands before it, so its turns are counted first: of one that comes later, or ends
         // later, the images would be missing.
@@ -115,36 +129,45 @@ impl Service {
             documents.extend(self.all_documents(owner).await?);
         }
         for id in &documents {
-            blobs.extend(self.origins_of(owner, *id).await?);
+            let origins = damages.unless_damaged(self.origins_of(owner, *id).await)?;
+            blobs.extend(origins.into_iter().flatten());
         }
         let head = Head::now(self.clock().now());
-        let mut out = Out { writer: Writer::begin(Vec::new(), &head).map_err(unwritable)?, send };
+        let writer = Writer::begin(Vec::new(), &head).map_err(unwritable)?;
+        let mut out = Out { writer, send, damages, damaged: 0 };
         for sha256 in blobs {
-            let Some(blob) = blobs::find(self.db(), owner, &sha256).await? else { continue };
+            let found = out.damages.unless_damaged(blobs::find(self.db(), owner, &sha256).await)?;
+            let Some(blob) = found.flatten() else { continue };
             let bytes = Kept(blob.bytes.to_vec());
             let name = blob.name.filter(|name| !name.is_empty());
             out.writer.blob(&ArchivedBlob { sha256, mime: blob.mime, name, bytes }).map_err(unwritable)?;
             if !out.flush().await {
-                return Ok(());
+                return Ok(0);
             }
         }
         for id in documents {
-            if !self.write_document(owner, id, &mut out).await? {
-                return Ok(());
+            let written = self.write_document(owner, id, &mut out).await?;
+            if !written {
+                return Ok(0);
             }
         }
         for (chat, over) in chats.into_iter().zip(standing) {
             if !self.write_chat(owner, chat, &over, &mut out).await? {
-                return Ok(());
+                return Ok(0);
             }
         }
+        let damaged = out.damaged + out.damages.count();
+        if damaged > 0 {
+            tracing::warn!(damaged, "stored values could not be exported; the archive names them, and `turnleaf fsck`");
+        }
+        out.writer.damaged(out.damages.into_named());
         let rest = out.writer.end().map_err(unwritable)?;
         let _ = send.send(rest.into()).await;
-        Ok(())
+        Ok(damaged)
     }
 
-    /// Writes those turns of a chat that were over. False when nobody reads any more. A chat that was deleted meanwhile is
-    /// left out.
+    /// Writes those turns of a chat that were over, and what of it cannot be read. False when nobody reads any more. A chat
+    /// that was deleted meanwhile is left out.
     async fn write_chat(
         &self,
         owner: UserId,
@@ -154,50 +177,43 @@ impl Service {
     ) -> Result<bool, ServiceError> {
         let mut chat = match self.chat(owner, id).await {
             Err(ServiceError::NotFound) => return Ok(true),
-            found => found?,
+            found => match out.damages.unless_damaged(found)? {
+                Some(chat) => chat,
+                None => return Ok(true),
+            },
         };
-        let mut behind = 0;
-        let mut written: Vec<(TurnId, Role)> = Vec::new();
-        let mut is_written: HashSet<TurnId> = HashSet::new();
-        let mut heads: HashMap<BranchId, TurnId> = HashMap::new();
-        let mut kept: Vec<Exchange> = Vec::new();
-        let mut known: HashSet<ExchangeId> = HashSet::new();
+        // Readers may be slow, and the chat goes on meanwhile. What begins after this is not in the archive, nor is what
+        // hangs on it.
+        let mut tree = self.chat_tree(owner, id, over).await?;
         // The chat's own row stands before its turns and names two things that may not be over yet.
-        chat.last_viewed_turn_id = self.shown_and_over(owner, chat.last_viewed_turn_id, over).await?;
-        // Whoever reads may be slow, and the chat goes on meanwhile. What begins after this is not in the archive, nor
-        // is what hangs on it.
-        let all = branches::list(self.db(), owner, id).await?;
-        let listed: HashSet<BranchId> = all.iter().map(|branch| branch.id).collect();
+        chat.last_viewed_turn_id = tree.shown(chat.last_viewed_turn_id);
         // A branch that was deleted is not here any more, though it may be named still.
-        chat.default_branch_id = chat.default_branch_id.filter(|branch| listed.contains(branch));
+        chat.default_branch_id =
+            chat.default_branch_id.filter(|named| tree.branches.iter().any(|branch| branch.id == *named));
         chat.copied_from_turn_id = None;
-        let source = self.imported_from(owner, id).await?;
-        let tools = chat_tools::find(self.db(), owner, id).await?;
+        let (source, tools) = self.beside_tree(&mut tree).await?;
         out.writer.begin_chat(&chat, source.as_ref(), tools.as_ref()).map_err(unwritable)?;
-        while let Some((page, mut of)) = self.turns_over(owner, id, over, &mut behind).await? {
-            for turn in page {
-                let hangs_well = turn.prev_turn_id.is_none_or(|prev| is_written.contains(&prev));
-                let Some(exchange) = of.remove(&turn.id).filter(|_| hangs_well && listed.contains(&turn.branch_id))
-                else {
-                    continue;
-                };
-                if known.insert(exchange.id) {
-                    let branch_id = Some(exchange.branch_id).filter(|branch| listed.contains(branch));
-                    let branch_id = branch_id.unwrap_or(turn.branch_id);
-                    kept.push(Exchange { client_request_id: None, branch_id, ..exchange });
-                }
-                heads.insert(turn.branch_id, turn.id);
-                written.push((turn.id, turn.role));
-                is_written.insert(turn.id);
-                out.writer.turn(&turn).map_err(unwritable)?;
-                if !out.flush().await {
-                    return Ok(false);
-                }
+        let mut replies: Vec<TurnId> = Vec::new();
+        while let Some(ReadTurn { turn, .. }) = self.next_turn(&mut tree).await? {
+            if turn.role == Role::Assistant {
+                replies.push(turn.id);
+            }
+            out.writer.turn(&turn).map_err(unwritable)?;
+            if !out.flush().await {
+                return Ok(false);
             }
         }
         let keys = self.supervisor().registry().known_keys();
-        for (turn, _) in written.iter().filter(|(_, role)| *role == Role::Assistant) {
-            for mut generation in archive::generations(self.db(), owner, *turn).await? {
+        for turn in replies {
+            let (generations, unreadable) = archive::generations(self.db(), owner, turn).await?;
+            for why in unreadable {
+                tree.damages.lost(
+                    "generations",
+                    format_args!("of turn {turn}"),
+                    format!("a call cannot be read: {why}"),
+                );
+            }
+            for mut generation in generations {
                 let raw = archive::raw(self.db(), owner, generation.id).await?;
                 generation.raw = raw.map(|raw| clean(&keys, raw));
                 generation.request = clean(&keys, generation.request);
@@ -207,34 +223,18 @@ impl Service {
                 }
             }
         }
-        for exchange in &kept {
-            out.writer.exchange(exchange).map_err(unwritable)?;
+        for exchange in tree.take_exchanges() {
+            out.writer.exchange(&exchange).map_err(unwritable)?;
         }
-        let leaves = |fork: Option<TurnId>| fork.is_none_or(|turn| is_written.contains(&turn));
-        let all: Vec<Branch> = all.into_iter().filter(|branch| leaves(branch.fork_turn_id)).collect();
-        let there: HashSet<BranchId> = all.iter().map(|branch| branch.id).collect();
-        for mut branch in all {
-            branch.head_turn_id = heads.get(&branch.id).copied();
-            branch.parent_branch_id = branch.parent_branch_id.filter(|parent| there.contains(parent));
+        for branch in tree.take_branches() {
             let frozen = branches::frozen(self.db(), branch.id).await?.unwrap_or_default();
             let archived = ArchivedBranch { branch, system_prompt: frozen.system_prompt, tools: frozen.tools };
             out.writer.branch(&archived).map_err(unwritable)?;
         }
+        out.damaged += tree.damages.count();
+        out.writer.damaged(tree.damages.into_named());
         out.writer.end_chat().map_err(unwritable)?;
         Ok(out.flush().await)
-    }
-
-    /// The turn that a chat shows, or the nearest before it that was over.
-    async fn shown_and_over(
-        &self,
-        owner: UserId,
-        mut shown: Option<TurnId>,
-        over: &HashSet<TurnId>,
-    ) -> Result<Option<TurnId>, ServiceError> {
-        while let Some(turn) = shown.filter(|turn| !over.contains(turn)) {
-            shown = turns::find(self.db(), owner, turn).await?.and_then(|turn| turn.prev_turn_id);
-        }
-        Ok(shown)
     }
 
     /// The next turns of a chat by their places, with their exchanges; nothing behind the last. What was not over is not
@@ -273,7 +273,7 @@ impl Service {
         leaf: Option<TurnId>,
         parts: Parts,
     ) -> Result<Vec<u8>, ServiceError> {
-        let mut path = self.path(owner, id, leaf, ALL_TURNS).await?;
+        let (mut path, damaged) = self.path_for_export(owner, id, leaf).await?;
         let keys = self.supervisor().registry().known_keys();
         path.turns = path.turns.into_iter().map(|turn| clean_turn(&keys, turn)).collect();
         let shown: Vec<Shown<'_>> = path
@@ -286,12 +286,13 @@ impl Service {
             })
             .collect();
         let chat = &path.chat;
-        let source = self.imported_from(owner, id).await?;
+        let source = Damages::default().unless_damaged(self.imported_from(owner, id).await)?.flatten();
         let heading = ChatHeading {
             title: &chat.title,
             created_at: Some(chat.created_at),
             system_prompt: &chat.system_prompt,
             imported_from: source.as_ref(),
+            damaged: &damaged,
         };
         let image = |sha256: &str, mime: &str| format!("{sha256}.{}", mime.rsplit('/').next().unwrap_or_default());
         let options = Options { reasoning: parts.reasoning, tools: parts.tools, image: &image };

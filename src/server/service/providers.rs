@@ -39,18 +39,22 @@ impl Service {
     /// Connections whose key cannot be opened stay out and are shown so.
     pub async fn load_providers(&self, owner: UserId) -> Result<(), ServiceError> {
         for row in providers::list(self.db(), owner).await? {
-            match self.sealer().open(&row) {
+            let published = match self.sealer().open(&row) {
                 Err(error) => {
                     tracing::warn!(provider = row.slug, %error, "a stored key cannot be opened");
-                    self.publish(&row)?;
+                    self.publish(&row)
                 }
                 Ok(_) if self.locked(&row.slug).is_some() => {
                     tracing::warn!(
                         provider = row.slug,
                         "the environment sets a provider that is stored too; it counts"
                     );
+                    Ok(())
                 }
-                Ok(_) => self.publish(&row)?,
+                Ok(_) => self.publish(&row),
+            };
+            if let Err(error) = published {
+                tracing::error!(provider = row.slug, %error, "a stored provider cannot be used and is left out");
             }
         }
         self.load_accepted(owner).await?;

@@ -13,6 +13,7 @@ use super::error::Unfit;
 use super::{Service, ServiceError};
 use crate::domain::{UserId, file_name, limits};
 use crate::server::convert::{Form, Picture, Refused};
+use crate::server::platform::hex::hex;
 use crate::server::platform::ids;
 use crate::server::platform::tasks;
 use crate::server::store::Tx;
@@ -207,9 +208,7 @@ pub(super) fn refused(why: Refused) -> ServiceError {
 
 /// Off the request's task: 32 MiB take a while.
 async fn hash(bytes: Bytes) -> Result<String, ServiceError> {
-    let hashed = tasks::spawn_blocking(move || {
-        Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-    });
+    let hashed = tasks::spawn_blocking(move || hex(Sha256::digest(&bytes)));
     hashed.await.map_err(|error| {
         tracing::error!(%error, "a file could not be hashed");
         ServiceError::unfit(Unfit::Content, "unreadable_file", "file", "the file could not be read")

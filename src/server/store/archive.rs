@@ -1,6 +1,8 @@
 //! What only an archive reads and writes: the turns of a chat in their order, whatever branch they are on; calls with
 //! their bytes; and whether a chat that comes in is here already.
 
+pub mod remains;
+
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
@@ -13,11 +15,11 @@ use crate::interchange::archive::{ArchivedGeneration, Bytes};
 use crate::interchange::grow::onward::{Here, Place};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::generations::raw;
 use crate::server::store::generations::requests::{
     self, BodyRow, ManifestRow, manifest_columns, of_base, request_columns,
 };
-use crate::server::store::readable::{Readable, kept, readable, unless_damaged};
+use crate::server::store::generations::{GenerationStatus, RawKind, raw};
+use crate::server::store::readable::{Readable, readable, readable_and_errors, unless_damaged};
 use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, to_json, word};
 use crate::server::store::storage;
 
@@ -30,8 +32,10 @@ sql! {
         WHERE c.owner_id = $1 AND c.id = $2";
     /// Also those in Trash: they were here.
     TURNS = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
+    /// One whose status cannot be read does not run: the sweep has ended it.
     OVER = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2 \
-        AND t.deleted_at IS NULL AND c.deleted_at IS NULL AND t.status IN ('complete', 'cancelled', 'error')";
+        AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        AND t.status NOT IN ('pending', 'streaming', 'waiting_subagents')";
     /// Also those in Trash.
     PLACES = "SELECT t.id, t.prev_turn_id, t.branch_id, t.exchange_id, t.depth, t.created_at, t.deleted_at \
         FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
@@ -198,8 +202,13 @@ pub async fn said(
     Ok(said)
 }
 
-/// The calls of a turn with what was sent; what came is asked for one by one ([`raw`]), because it may be much.
-pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<ArchivedGeneration>, StoreError> {
+/// The calls of a turn with what was sent, and why others cannot be read; what came is asked for one by one ([`raw`]),
+/// because it may be much.
+pub async fn generations(
+    db: &Db,
+    owner: UserId,
+    turn: TurnId,
+) -> Result<(Vec<ArchivedGeneration>, Vec<String>), StoreError> {
     const TABLE: &str = "generations";
     let rows: Vec<Readable<Row>> =
         on!(db, |pool| sqlx::query_as(GENERATIONS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
@@ -214,10 +223,10 @@ pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Arc
             model_returned: row.model_returned,
             request: Bytes(row.body.whole(row.id)?),
             request_manifest: row.manifest.whole(row.id)?,
-            raw_kind: row.raw_kind,
+            raw_kind: parse_word::<RawKind>(row.raw_kind, TABLE, "raw_kind", row.id).map(word)?,
             raw_complete: row.raw_complete,
             raw: None,
-            status: row.status,
+            status: parse_word::<GenerationStatus>(row.status, TABLE, "status", row.id).map(word)?,
             stop_reason: row.stop_reason,
             usage: row.usage.into(),
             cost_micros: row.cost_micros.map(place),
@@ -229,7 +238,16 @@ pub async fn generations(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Arc
             ended_at: row.ended_at,
         })
     };
-    Ok(kept(readable(rows, TABLE).into_iter().map(archived), TABLE))
+    let (rows, errors) = readable_and_errors(rows);
+    let mut unreadable: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let mut calls = Vec::with_capacity(rows.len());
+    for row in rows {
+        match archived(row) {
+            Ok(call) => calls.push(call),
+            Err(error) => unreadable.push(error.to_string()),
+        }
+    }
+    Ok((calls, unreadable))
 }
 
 /// The response of a call as it came.
@@ -293,10 +311,10 @@ pub async fn count_on(tx: &mut Tx, chat: ChatId, next_ord: i64) -> Result<(), St
 
 /// The blobs that messages of a chat name, and the documents, which are not in Trash.
 pub async fn named(db: &Db, owner: UserId, chat: ChatId) -> Result<(Vec<String>, Vec<DocumentId>), StoreError> {
-    on!(db, |pool| {
-        let blobs = sqlx::query_scalar(BLOBS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?;
-        let documents: Vec<Uuid> =
-            sqlx::query_scalar(DOCUMENTS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?;
-        Ok((blobs, documents.into_iter().map(DocumentId::from).collect()))
-    })
+    let (blobs, documents): (Vec<Readable<(String,)>>, Vec<Readable<(Uuid,)>>) = on!(db, |pool| {
+        let blobs = sqlx::query_as(BLOBS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?;
+        (blobs, sqlx::query_as(DOCUMENTS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?)
+    });
+    let blobs = readable(blobs, "block_blobs").into_iter().map(|(sha256,)| sha256).collect();
+    Ok((blobs, readable(documents, "block_documents").into_iter().map(|(id,)| id.into()).collect()))
 }

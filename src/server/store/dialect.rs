@@ -1,6 +1,7 @@
 //! The only place where the two databases genuinely differ: how they are opened, locked for a migration, backed up and
 //! checked from below.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -196,11 +197,14 @@ pub async fn integrity(db: &Db) -> Result<Vec<String>, StoreError> {
     said.retain(|line| line != "ok");
     let broken: Vec<(String, Option<i64>, String, i64)> =
         sqlx::query_as("PRAGMA foreign_key_check").fetch_all(readers).await?;
-    said.extend(
-        broken
-            .into_iter()
-            .map(|(table, _, parent, _)| format!("a row of {table} refers to a row of {parent} that is not there")),
-    );
+    let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for (table, _, parent, _) in broken {
+        *counts.entry((table, parent)).or_default() += 1;
+    }
+    said.extend(counts.into_iter().map(|((table, parent), count)| match count {
+        1 => format!("a row of {table} refers to a row of {parent} that is not there"),
+        many => format!("{many} rows of {table} refer to rows of {parent} that are not there"),
+    }));
     Ok(said)
 }
 

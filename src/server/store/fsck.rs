@@ -49,6 +49,16 @@ pub struct Finding {
     pub what: String,
 }
 
+impl Finding {
+    /// Whether it is a stored value that cannot be read, which [`repair`] takes up.
+    pub fn is_unreadable_value(&self) -> bool {
+        self.invariant == "storage" && !self.table.is_empty() && self.what.contains(UNREADABLE)
+    }
+}
+
+/// What is said of a value that cannot be read, behind its column.
+const UNREADABLE: &str = "cannot be read";
+
 /// What else is going on while the checker runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum While {
@@ -65,16 +75,16 @@ struct Rule {
     text: &'static str,
 }
 
-pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 7] {
-    [
+pub(super) fn statements() -> impl Iterator<Item = (&'static str, &'static [(&'static str, &'static str)])> {
+    let checks = [
         ("fsck/attachments", attachments::STATEMENTS),
         ("fsck/bodies", bodies::STATEMENTS),
         ("fsck/journal", journal::STATEMENTS),
         ("fsck/references", references::STATEMENTS),
-        ("fsck/repair", repair::STATEMENTS),
         ("fsck/search", search::STATEMENTS),
         ("fsck/tree", tree::STATEMENTS),
-    ]
+    ];
+    checks.into_iter().chain(repair::statements())
 }
 
 /// Checks everything, and gives what is wrong; nothing means that all is well.
@@ -120,7 +130,7 @@ fn unreadable<T>(read: Result<T, StoreError>, findings: &mut Vec<Finding>) -> Re
     match read {
         Ok(value) => Ok(Some(value)),
         Err(StoreError::Inconsistent { table, column, id, reason }) => {
-            findings.push(finding("storage", table, id, format!("its {column} cannot be read: {reason}")));
+            findings.push(finding("storage", table, id, format!("its {column} {UNREADABLE}: {reason}")));
             Ok(None)
         }
         Err(other) => Err(other),

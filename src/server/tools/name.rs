@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::limits;
 use crate::domain::tool::is_wire_name;
+use crate::server::platform::hex::hex;
 
 /// Characters of the mark that tells names apart which had to be changed.
 const MARK: usize = 6;
@@ -17,7 +18,7 @@ pub fn wire_name(server: Option<&str>, tool: &str) -> String {
     }
     let full = format!("{}/{tool}", server.unwrap_or_default());
     let digest = Sha256::digest(full.as_bytes());
-    let mark: String = digest.iter().take(MARK / 2).map(|byte| format!("{byte:02x}")).collect();
+    let mark = hex(&digest[..MARK / 2]);
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let kept: String = plain.chars().take(limits::TOOL_NAME_CHARS - MARK - 1).map(fits).collect();
     format!("{kept}_{mark}")

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::toolbox::{Fate, NewBlob, Outcome};
 use crate::domain::limits;
+use crate::server::platform::hex::hex;
 use clean::{Cleaned, is_deep};
 
 mod clean;
@@ -190,7 +191,7 @@ impl Held {
     }
 
     fn keep(&mut self, mime: &str, bytes: Bytes) -> String {
-        let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = hex(Sha256::digest(&bytes));
         if self.blobs.iter().all(|known| known.sha256 != sha256) {
             self.bytes += bytes.len();
             self.blobs.push(NewBlob { sha256: sha256.clone(), mime: mime.to_owned(), bytes });

@@ -14,6 +14,7 @@ use crate::domain::approval::Ask;
 use crate::domain::plain::hidden_characters;
 use crate::domain::tool::{Called, OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec, canonical};
 use crate::domain::{BlockId, ChatId, TurnId, UserId};
+use crate::server::platform::hex::hex;
 
 /// For whom a tool runs.
 #[derive(Debug, Clone, Copy)]
@@ -169,7 +170,7 @@ fn hash(parts: &[&str]) -> String {
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part.as_bytes());
     }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(digest.finalize())
 }
 
 /// All tools that Turnleaf runs.

@@ -1,7 +1,7 @@
 //! Where the site's files are, and the hash that names this build.
 
+use crate::server::platform::hex::hex;
 use std::borrow::Cow;
-use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 
 use axum::body::Bytes;
@@ -122,11 +122,4 @@ fn walk(root: &Path) -> Vec<String> {
         }
     }
     found
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

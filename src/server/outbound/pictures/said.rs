@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use super::measure;
 use crate::domain::limits;
 use crate::server::outbound::base64;
+use crate::server::platform::hex::hex;
 
 /// An image of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl SaidImage {
         Some(Self {
             mime: measure::raster(&bytes)?,
             size: measure::size(&bytes),
-            sha256: Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: hex(Sha256::digest(&bytes)),
             bytes,
             about: about.filter(|about| !about.is_empty()).map(|about| about.chars().take(ABOUT_CHARS).collect()),
         })

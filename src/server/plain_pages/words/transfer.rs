@@ -43,6 +43,7 @@ words! {
     export_chat: "Export this chat", "导出此对话";
     archive: "Archive (JSON)", "存档（JSON）";
     archive_what: "Everything of this chat, with all branches and what providers sent. Turnleaf takes it in again as an equal chat.", "此对话的全部内容，包括所有分支和服务商原始内容。Turnleaf 可将其重新导入为相同的对话。";
+    damaged: "Parts of this chat are damaged in the database. Exports have everything else and say what is missing.", "此对话的部分内容在数据库中已损坏。导出包含其余全部内容，并说明缺少什么。";
     markdown: "Markdown", "Markdown";
     page: "Page (HTML)", "网页（HTML）";
     page_what: "The path that is shown, as it looks here, in one file with its pictures. It is read and printed without Turnleaf and without a network.", "当前显示的路径，外观与此处相同，连同图片保存为一个文件，无需 Turnleaf 和网络即可阅读和打印。";

@@ -11,6 +11,7 @@ use crate::domain::attachment::{Card, DOCUMENT, ShownAs, ShownAttachment, image_
 use crate::domain::context::{ManifestEntry, Mode, approx_tokens, show_attached};
 use crate::domain::{Block, Content, DocumentId, Role, Turn, TurnId, UserId, quoted, selection};
 use crate::server::outbound::provider::{Attached, Shown, ShownImage};
+use crate::server::platform::hex::hex;
 use crate::server::store::blobs::{self, FormKind};
 use crate::server::store::{Db, StoreError, documents};
 
@@ -131,12 +132,8 @@ async fn document(db: &Db, owner: UserId, block: &Block, card: &Card) -> Result<
         version_timestamp: version,
         selection: selected,
         shown_as,
-        sha256: Some(hex(&Sha256::digest(text.as_bytes()))),
+        sha256: Some(hex(Sha256::digest(text.as_bytes()))),
         approx_tokens: approx_tokens(&text),
     };
     Ok((text, line))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -39,15 +39,17 @@ impl Service {
         id: DocumentId,
         out: &mut Out<'_>,
     ) -> Result<bool, ServiceError> {
-        let found = documents::find(self.db(), owner, id).await?;
+        let found = out.damages.unless_damaged(documents::find(self.db(), owner, id).await)?.flatten();
         let Some(document) = found.filter(|document| document.deleted_at.is_none()) else { return Ok(true) };
         let (created_at, updated_at) = (document.created_at, document.updated_at);
         let (title, kind, versions) = (document.title, document.kind, Vec::new());
         let head = ArchivedDocument { id, title, kind, created_at, updated_at, versions };
         out.writer.begin_document(&head).map_err(unwritable)?;
-        for version in documents::versions(self.db(), owner, id, VERSIONS).await?.into_iter().rev() {
+        let versions = out.damages.unless_damaged(documents::versions(self.db(), owner, id, VERSIONS).await)?;
+        for version in versions.into_iter().flatten().rev() {
             let at = version.version_timestamp;
-            let Some(content) = documents::content(self.db(), owner, id, at).await? else { continue };
+            let content = out.damages.unless_damaged(documents::content(self.db(), owner, id, at).await)?;
+            let Some(content) = content.flatten() else { continue };
             let version = ArchivedVersion {
                 version_timestamp: at,
                 mime: version.mime,

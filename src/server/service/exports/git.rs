@@ -7,8 +7,10 @@ use std::path::Path;
 use bytes::Bytes;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use super::damages::Damages;
+use super::tree::ReadTurn;
 use super::unwritable;
-use crate::domain::{Branch, BranchId, Chat, ChatId, ImportedFrom, Turn, UserId};
+use crate::domain::{Branch, BranchId, Chat, ChatId, Difference, ImportedFrom, Turn, UserId};
 use crate::interchange::git::{Folder, Locked, Place, Repository, Zip, fitted};
 use crate::server::platform::tasks;
 use crate::server::service::{Service, ServiceError};
@@ -29,6 +31,7 @@ struct End {
     chat: Chat,
     imported_from: Option<ImportedFrom>,
     branches: Vec<Branch>,
+    damaged: Vec<Difference>,
 }
 
 impl Service {
@@ -95,31 +98,29 @@ impl Service {
         // Before its images, so that none is missing of a turn that comes meanwhile.
         let over = archive::over(self.db(), owner, id).await?;
         for sha256 in archive::named(self.db(), owner, id).await?.0 {
-            let Some(blob) = blobs::find(self.db(), owner, &sha256).await? else { continue };
+            let found = Damages::default().unless_damaged(blobs::find(self.db(), owner, &sha256).await)?;
+            let Some(blob) = found.flatten() else { continue };
             if blob.mime.starts_with("image/") && send.send(Step::Image { sha256, bytes: blob.bytes }).await.is_err() {
                 return Ok(());
             }
         }
-        let branches = branches::list(self.db(), owner, id).await?;
-        for branch in &branches {
+        let mut tree = self.chat_tree(owner, id, &over).await?;
+        for branch in &tree.branches {
             let frozen = branches::frozen(self.db(), branch.id).await?.unwrap_or_default();
             let locked = Locked { lock: branch.lock.clone(), system_prompt: frozen.system_prompt };
             if send.send(Step::Branch(branch.id, locked)).await.is_err() {
                 return Ok(());
             }
         }
-        let mut behind = 0;
-        while let Some((page, exchanges)) = self.turns_over(owner, id, &over, &mut behind).await? {
-            for turn in page {
-                let is_thinking_mode = exchanges.get(&turn.id).is_some_and(|exchange| exchange.is_thinking_mode);
-                if send.send(Step::Turn(Box::new(turn), is_thinking_mode)).await.is_err() {
-                    return Ok(());
-                }
+        chat.last_viewed_turn_id = tree.shown(chat.last_viewed_turn_id);
+        while let Some(ReadTurn { turn, is_thinking_mode }) = self.next_turn(&mut tree).await? {
+            if send.send(Step::Turn(Box::new(turn), is_thinking_mode)).await.is_err() {
+                return Ok(());
             }
         }
-        chat.last_viewed_turn_id = self.shown_and_over(owner, chat.last_viewed_turn_id, &over).await?;
-        let imported_from = self.imported_from(owner, id).await?;
-        let _ = send.send(Step::End(Box::new(End { chat, imported_from, branches }))).await;
+        let (imported_from, _) = self.beside_tree(&mut tree).await?;
+        let (branches, damaged) = (tree.take_branches(), tree.damages.into_named());
+        let _ = send.send(Step::End(Box::new(End { chat, imported_from, branches, damaged }))).await;
         Ok(())
     }
 }
@@ -133,7 +134,7 @@ fn pack(mut steps: Receiver<Step>, spool: File, place: &mut dyn Place) -> io::Re
             Step::Branch(id, locked) => repository.branch(id, &locked)?,
             Step::Turn(turn, is_thinking_mode) => repository.turn(&turn, is_thinking_mode)?,
             Step::End(end) => {
-                return repository.write(&end.chat, end.imported_from.as_ref(), &end.branches, place);
+                return repository.write(&end.chat, end.imported_from.as_ref(), &end.branches, &end.damaged, place);
             }
         }
     }

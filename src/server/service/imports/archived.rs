@@ -10,6 +10,7 @@ use crate::domain::DocumentId;
 use crate::interchange::archive::{ArchivedBlob, ArchivedVersion, FiledDocument};
 use crate::interchange::{Finding, Place, What};
 use crate::server::convert::Picture;
+use crate::server::platform::hex::hex;
 use crate::server::platform::ids;
 use crate::server::platform::tasks;
 use crate::server::service::uploads::{UploadKind, forms_of, store_forms};
@@ -35,7 +36,7 @@ impl Service {
         let name = name.unwrap_or_default();
         let bytes = Bytes::from(bytes.0);
         let place = || Place { file: name.clone(), conversation: sha256.clone(), message: String::new() };
-        let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hex(Sha256::digest(&bytes));
         if hash != sha256 {
             let text = "its bytes are not those that its hash was taken of".to_owned();
             report.tell(&Finding { what: What::Lost, place: place(), text });

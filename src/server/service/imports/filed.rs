@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::arriving::Arriving;
 use super::plant::{self, new_id};
 use super::{Import, ImportReport, ImportedChat, Outcome};
-use crate::domain::{Chat, DocumentId, ImportedFrom, TurnId, UserId};
+use crate::domain::{Chat, Difference, DocumentId, ImportedFrom, TurnId, UserId};
 use crate::interchange::archive::{FiledChat, Part, Renamed};
 use crate::interchange::report::messages;
 use crate::interchange::{Finding, Place, What};
@@ -126,6 +126,10 @@ impl Service {
     ) -> Result<(), Refused> {
         let mut imported_from: Option<ImportedFrom> = filed.imported_from.take();
         let last_ord = filed.last_ord;
+        for Difference { kind, place, text } in std::mem::take(&mut filed.damaged) {
+            let place = Place { conversation: chat.title.clone(), message: place, ..Place::default() };
+            report.tell(&Finding { what: kind, place, text: format!("it was damaged when it was exported: {text}") });
+        }
         let choice = match filed.tools.take() {
             Some(choice) => self.choice_here(import.owner, &chat.title, choice, report).await?,
             None => None,

@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::{Finding, finding, names, unreadable};
+use crate::server::platform::hex::hex;
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::generations::raw::decompress;
@@ -59,8 +60,7 @@ async fn blobs_are_what_they_are_called(db: &Db, findings: &mut Vec<Finding>) ->
     let called = on!(db, |pool| sqlx::query_as(BLOBS).fetch_all(pool).await?);
     for name in names::<String>(called) {
         let bytes: Option<Vec<u8>> = on!(db, |pool| sqlx::query_scalar(BYTES).bind(&name).fetch_optional(pool).await?);
-        let hash = |bytes: Vec<u8>| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        if bytes.map(hash).is_some_and(|hash| hash != name) {
+        if bytes.map(|bytes| hex(Sha256::digest(bytes))).is_some_and(|hash| hash != name) {
             findings.push(finding("R10", "blobs", name, "its bytes are not those that it is called by"));
         }
     }

@@ -2,7 +2,6 @@
 //! What follows from a change is brought in line: the text of a turn, its journal, the index of the search, the quota.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
@@ -11,22 +10,26 @@ use uuid::Uuid;
 
 use super::values::{self, Column, DamagedRow, Holds, Instead, Key, Table};
 use crate::domain::{json_bounds, limits};
-use crate::server::platform::ids;
+use crate::server::platform::hex::hex;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::dialect;
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{Damage, Lossy, moment_of, placeholder, unless_damaged};
-use crate::server::store::turns::read;
-use crate::server::store::{search, storage};
+use crate::server::store::readable::{Damage, Lossy, moment_of, placeholder};
 
-sql! {
-    INSERT = "INSERT INTO quarantine (id, table_name, column_name, row_key, bytes, reason, chat_id, document_id, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    IS_OVER = "SELECT completed_at IS NOT NULL FROM turns WHERE id = $1";
-    FORGET_JOURNAL = "DELETE FROM turn_events WHERE turn_id = $1";
-    SET_TEXT = "UPDATE turns SET content_text = $2 WHERE id = $1 AND content_text <> $2";
-    SET_TYPE = "UPDATE turn_blocks SET block_type = $2 WHERE id = $1 AND block_type <> $2";
-    LIST = "SELECT id, table_name, column_name, row_key, bytes, reason, created_at FROM quarantine ORDER BY id";
+mod in_line;
+mod journal;
+mod quarantine;
+
+use journal::Replay;
+use quarantine::{Belongs, Entry};
+pub use quarantine::{Quarantined, forget, quarantined};
+
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
+    [
+        ("fsck/repair/in_line", in_line::STATEMENTS),
+        ("fsck/repair/journal", journal::STATEMENTS),
+        ("fsck/repair/quarantine", quarantine::STATEMENTS),
+    ]
 }
 
 /// A value that could not be read, and what became of it.
@@ -36,39 +39,27 @@ pub struct Repair {
     pub column: &'static str,
     /// The key of its row.
     pub row: String,
-    /// The entry of the quarantine that has it; or why nothing was changed.
-    pub outcome: Result<Uuid, String>,
+    /// What was done; or why nothing was changed.
+    pub outcome: Result<Repaired, String>,
 }
 
-/// A value in quarantine.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
-pub struct Quarantined {
-    pub id: Uuid,
-    pub table_name: String,
-    /// Empty for a whole row.
-    pub column_name: String,
-    pub row_key: String,
-    pub bytes: Vec<u8>,
-    pub reason: String,
-    pub created_at: DateTime<Utc>,
-}
-
-/// All that is in quarantine, the oldest first. For the operator: it belongs to all owners.
-pub async fn quarantined(db: &Db) -> Result<Vec<Quarantined>, StoreError> {
-    Ok(on!(db, |pool| sqlx::query_as(LIST).fetch_all(pool).await?))
+/// A value that was moved into quarantine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repaired {
+    /// The entry of the quarantine that has its bytes.
+    pub entry: Uuid,
+    /// What was done, for people: `replaced by {}`.
+    pub change: String,
 }
 
 /// Puts every value that cannot be read into quarantine. Nothing else may use the database meanwhile, and turns that
-/// nothing drives must have been ended before. One transaction a row; what is
-/// derived from the rows follows behind them all, so a crash in between leaves findings that no later repair mends.
+/// nothing drives must have been ended before. One transaction a row, with all that follows from it: a repair that is
+/// broken off is finished by the next.
 ///
 /// # Errors
 /// Those of the database itself; what cannot be repaired is a [`Repair`] that says so.
 pub async fn repair(db: &Db, now: DateTime<Utc>) -> Result<Vec<Repair>, StoreError> {
     let damaged = values::damaged(db).await?;
-    if damaged.is_empty() {
-        return Ok(Vec::new());
-    }
     // A row that goes must not take along what refers to it.
     dialect::set_foreign_keys(db, false).await?;
     let repaired = repair_all(db, &damaged, now).await;
@@ -77,7 +68,7 @@ pub async fn repair(db: &Db, now: DateTime<Utc>) -> Result<Vec<Repair>, StoreErr
 }
 
 async fn repair_all(db: &Db, damaged: &[DamagedRow], now: DateTime<Utc>) -> Result<Vec<Repair>, StoreError> {
-    let (mut repairs, mut turns) = (Vec::new(), BTreeSet::new());
+    let mut repairs = Vec::new();
     for row in damaged {
         let mut tx = db.begin().await?;
         let done = Row { db, row, now }.repair(&mut tx).await;
@@ -85,35 +76,27 @@ async fn repair_all(db: &Db, damaged: &[DamagedRow], now: DateTime<Utc>) -> Resu
             Ok(done) => tx.commit().await.map(|()| done),
             Err(error) => tx.rollback().await.and(Err(error)),
         };
-        let of =
-            |column: &Column, outcome| Repair { table: row.table.name, column: column.name, row: row.name(), outcome };
         match done {
-            Ok(Done { turn, outcomes }) => {
-                turns.extend(turn);
-                repairs.extend(outcomes.into_iter().map(|(column, outcome)| of(column, outcome)));
-            }
+            Ok(done) => repairs.extend(done),
             // What is put in its place breaks a rule of the table, because more of the row is wrong.
             Err(error) if error.is_of_a_value() => {
-                repairs.extend(row.columns.iter().map(|(column, _)| of(column, Err(error.to_string()))));
+                let of = |(column, _): &(&'static Column, String)| row.repair_of(column, Err(error.to_string()));
+                repairs.extend(row.columns.iter().map(of));
             }
             Err(error) => return Err(error),
         }
     }
-    for turn in turns {
-        bring_in_line(db, turn).await?;
-    }
-    for row in damaged {
-        let Some(Some(Ok(id))) = row.key.first().map(|key| key.as_deref().map(as_id)) else { continue };
-        let mut tx = db.begin().await?;
-        let indexed = match row.table.name {
-            "chats" => search::index::chat_title(&mut tx, id.into()).await,
-            "documents" | "document_versions" => search::index::document(&mut tx, id.into()).await,
-            _ => Ok(()),
-        };
-        unless_damaged(indexed, row.table.name)?;
-        tx.commit().await?;
-    }
+    // A turn whose id cannot be read is there, though it is not found.
+    let is_id_of_turn =
+        |row: &DamagedRow| row.table.name == "turns" && row.columns.iter().any(|(of, _)| of.name == "id");
+    repairs.extend(journal::move_stray_lines(db, !damaged.iter().any(is_id_of_turn), now).await?);
     Ok(repairs)
+}
+
+impl DamagedRow {
+    fn repair_of(&self, column: &Column, outcome: Result<Repaired, String>) -> Repair {
+        Repair { table: self.table.name, column: column.name, row: self.name(), outcome }
+    }
 }
 
 /// An id of a key, which PostgreSQL gives as text.
@@ -121,19 +104,11 @@ fn as_id(bytes: &[u8]) -> Result<Uuid, uuid::Error> {
     Uuid::from_slice(bytes).or_else(|_| Uuid::try_parse_ascii(bytes))
 }
 
-/// What was done with a row.
-struct Done {
-    turn: Option<Uuid>,
-    outcomes: Vec<(&'static Column, Result<Uuid, String>)>,
-}
-
 /// The row as it is stored.
 struct Stored {
     /// Of the damaged columns, in their order.
     values: Vec<Option<Vec<u8>>>,
-    turn: Option<Uuid>,
-    chat: Option<Uuid>,
-    document: Option<Uuid>,
+    of: Belongs,
 }
 
 struct Row<'r> {
@@ -143,48 +118,81 @@ struct Row<'r> {
 }
 
 impl Row<'_> {
-    async fn repair(&self, tx: &mut Tx) -> Result<Done, StoreError> {
-        let stored = self.stored(tx).await?;
+    /// Nothing where an earlier repair has taken the row along.
+    async fn repair(&self, tx: &mut Tx) -> Result<Vec<Repair>, StoreError> {
+        let Some(stored) = self.stored(tx).await? else { return Ok(Vec::new()) };
         let columns = &self.row.columns;
+        let mut repairs = Vec::new();
         if columns.iter().any(|(column, _)| matches!(column.instead, Instead::Row)) {
             let entry = self.quarantine_row(tx, &stored).await?;
-            let outcomes = columns.iter().map(|(column, _)| (*column, Ok(entry))).collect();
-            return Ok(Done { turn: stored.turn, outcomes });
-        }
-        let (mut outcomes, mut changes) = (Vec::new(), Vec::new());
-        for ((column, reason), value) in columns.iter().zip(&stored.values) {
-            let bytes = value.clone().unwrap_or_default();
-            match self.instead(tx, column, reason, &bytes, &stored).await? {
-                Ok(change) => {
-                    let entry = self.keep(tx, column.name, &bytes, reason, &stored).await?;
-                    changes.extend(change.map(|change| (*column, change)));
-                    outcomes.push((*column, Ok(entry)));
-                }
-                Err(why) => outcomes.push((*column, Err(why.to_owned()))),
+            let done = Repaired { entry, change: "the whole row removed".to_owned() };
+            repairs.extend(columns.iter().map(|(column, _)| self.row.repair_of(column, Ok(done.clone()))));
+        } else {
+            let replayed = match (self.row.table.name, stored.of.turn) {
+                ("turns" | "turn_blocks", Some(turn)) => journal::replay(tx, turn).await?,
+                _ => Replay::Empty,
+            };
+            let mut changes = Vec::new();
+            for ((column, reason), value) in columns.iter().zip(&stored.values) {
+                let bytes = value.clone().unwrap_or_default();
+                let outcome = match self.instead(tx, column, reason, &bytes, &stored, &replayed).await? {
+                    Ok((change, what)) => {
+                        let entry = self.keep(tx, column.name, &bytes, reason, &stored).await?;
+                        changes.push((*column, change));
+                        Ok(Repaired { entry, change: what })
+                    }
+                    Err(why) => Err(why.to_owned()),
+                };
+                repairs.push(self.row.repair_of(column, outcome));
             }
+            self.update(tx, &changes).await?;
         }
-        self.update(tx, &changes).await?;
-        Ok(Done { turn: stored.turn, outcomes })
+        if repairs.iter().all(|repair| repair.outcome.is_err()) {
+            return Ok(repairs);
+        }
+        if let Some(turn) = stored.of.turn {
+            repairs.extend(in_line::turn(self.db, tx, turn, self.now).await?);
+        }
+        if let Some(id) = self.id() {
+            in_line::index(tx, self.row.table.name, id).await?;
+        }
+        Ok(repairs)
     }
 
-    async fn stored(&self, tx: &mut Tx) -> Result<Stored, StoreError> {
+    /// The first value of the key, where it is an id.
+    fn id(&self) -> Option<Uuid> {
+        self.row.key.first().and_then(|key| key.as_deref()).and_then(|key| as_id(key).ok())
+    }
+
+    async fn stored(&self, tx: &mut Tx) -> Result<Option<Stored>, StoreError> {
         let Table { name, chat, turn, document, .. } = self.row.table;
         let values = self.row.columns.iter().map(|(column, _)| dialect::bytes_of(self.db, column.name));
-        let of = [turn, chat, document].map(|of| match *of {
+        // Only what is there: a value that names nothing belongs to nothing.
+        let there = |table: &str, of: &str| match of {
             "NULL" => dialect::null_id(self.db).to_owned(),
-            of => of.to_owned(),
-        });
+            of => format!("(SELECT n.id FROM {table} n WHERE n.id = {of})"),
+        };
+        let owner_by = |table: &str, of: &str| match of {
+            "NULL" => dialect::null_id(self.db).to_owned(),
+            of => format!("(SELECT n.owner_id FROM {table} n JOIN users u ON u.id = n.owner_id WHERE n.id = {of})"),
+        };
+        let owners = [there("users", self.row.table.owner()), owner_by("chats", chat), owner_by("documents", document)];
+        let owner = format!("COALESCE({})", owners.join(", "));
+        let of = [owner, there("chats", chat), there("turns", turn), there("documents", document)];
         let list = values.chain(of).collect::<Vec<_>>().join(", ");
         let text = format!("SELECT {list} FROM {name} WHERE {}", self.condition(1));
         let count = self.row.columns.len();
         Ok(in_tx!(tx, |conn| {
-            let row = bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).fetch_one(conn).await?;
+            let Some(row) = bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).fetch_optional(conn).await? else {
+                return Ok(None);
+            };
             let id = |at: usize| -> Result<Option<Uuid>, sqlx::Error> {
                 let id: Lossy<Option<Uuid>> = sqlx::Row::try_get(&row, at)?;
                 Ok(id.into_result().ok().flatten())
             };
             let values = (0..count).map(|at| sqlx::Row::try_get(&row, at)).collect::<Result<_, _>>()?;
-            Stored { values, turn: id(count)?, chat: id(count + 1)?, document: id(count + 2)? }
+            let (owner, chat, turn, document) = (id(count)?, id(count + 1)?, id(count + 2)?, id(count + 3)?);
+            Some(Stored { values, of: Belongs { owner, chat, turn, document } })
         }))
     }
 
@@ -195,7 +203,7 @@ impl Row<'_> {
         self.row.table.key.iter().zip(first..).map(of).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// What is written in the place of a value, if anything; or why nothing can be.
+    /// What is written in the place of a value, and in words; or why nothing can be.
     async fn instead(
         &self,
         tx: &mut Tx,
@@ -203,49 +211,64 @@ impl Row<'_> {
         reason: &str,
         bytes: &[u8],
         stored: &Stored,
-    ) -> Result<Result<Option<Change>, &'static str>, StoreError> {
-        if let Some(bounded) = held_to_bounds(column, bytes) {
-            return Ok(Ok(Some(Change::Text(bounded))));
-        }
+        replayed: &Replay,
+    ) -> Result<Result<(Change, String), &'static str>, StoreError> {
         let table = self.row.table.name;
-        Ok(Ok(Some(match column.instead {
+        if let (Replay::Turn(turn), Some(id)) = (replayed, self.id())
+            && let Some(change) = journal::value_of(turn, table, id, column)
+        {
+            return Ok(Ok((change, "rebuilt from the journal of its reply".to_owned())));
+        }
+        // A line that was changed would no longer give its rows.
+        let is_line = matches!(column.instead, Instead::Journal);
+        if let Some(bounded) = held_to_bounds(column, bytes).filter(|_| !is_line) {
+            return Ok(Ok((Change::Text(bounded), "nested less deeply, the rest as text in it".to_owned())));
+        }
+        let (change, what) = match column.instead {
             Instead::Keep | Instead::Row => {
                 return Ok(Err("other rows depend on it; restore a backup, or delete what it belongs to"));
             }
-            Instead::Null => Change::Null,
+            Instead::Null => (Change::Null, "emptied".to_owned()),
             Instead::Moment => {
-                let id = self.row.key.first().and_then(|key| key.as_deref()).and_then(|key| as_id(key).ok());
-                Change::Text(moment_of(id.unwrap_or_default()).to_rfc3339())
+                let at = moment_of(self.id().unwrap_or_default()).to_rfc3339();
+                (Change::Text(at.clone()), format!("replaced by {at}"))
             }
-            Instead::Lossy => Change::Text(String::from_utf8_lossy(bytes).replace('\0', "")),
-            Instead::Text(text) => Change::Text(text.to_owned()),
-            Instead::Sql(text) => Change::Sql(text),
+            Instead::Lossy => {
+                let text = String::from_utf8_lossy(bytes).replace('\0', "");
+                (Change::Text(text), "bytes that are no text replaced by U+FFFD".to_owned())
+            }
+            Instead::Text(text) => (Change::Text(text.to_owned()), format!("replaced by {text}")),
+            Instead::Sql(text) => (Change::Sql(text.to_owned()), "derived from the rest of the row".to_owned()),
             Instead::Notice => {
                 let damage = Damage { table, column: column.name, id: self.row.name(), reason: reason.to_owned() };
                 let content = placeholder(&[damage], std::str::from_utf8(bytes).ok());
-                Change::Text(serde_json::to_string(&content).unwrap_or_else(|_| "{}".to_owned()))
+                let text = serde_json::to_string(&content).unwrap_or_else(|_| "{}".to_owned());
+                (Change::Text(text), "replaced by a notice that it is damaged".to_owned())
             }
             Instead::Journal => {
-                let Some(turn) = stored.turn else { return Ok(Err("nothing says whose journal it is of")) };
-                let is_over: Option<bool> =
-                    in_tx!(tx, |conn| sqlx::query_scalar(IS_OVER).bind(turn).fetch_optional(conn).await?);
-                match is_over {
-                    Some(false) => return Ok(Err("its reply waits for a person; stop it, then repair again")),
-                    // The rest of the journal goes with the turn's other changes.
-                    _ => return Ok(Ok(None)),
+                if let Some(turn) = stored.of.turn
+                    && in_line::is_over(tx, turn).await? == Some(false)
+                {
+                    return Ok(Err("its reply waits for a person; stop it, then repair again"));
                 }
+                (Change::Delete, "removed".to_owned())
             }
-        })))
+        };
+        Ok(Ok((change, what)))
     }
 
     async fn update(&self, tx: &mut Tx, changes: &[(&'static Column, Change)]) -> Result<(), StoreError> {
         if changes.is_empty() {
             return Ok(());
         }
+        if changes.iter().any(|(_, change)| matches!(change, Change::Delete)) {
+            return self.delete(tx).await;
+        }
         let mut texts = Vec::new();
         let sets: Vec<String> = changes
             .iter()
             .map(|(column, change)| match change {
+                Change::Delete => String::new(),
                 Change::Null => format!("{} = NULL", column.name),
                 Change::Sql(expression) => format!("{} = {expression}", column.name),
                 Change::Text(text) => {
@@ -275,13 +298,9 @@ impl Row<'_> {
         reason: &str,
         stored: &Stored,
     ) -> Result<Uuid, StoreError> {
-        let id: Uuid = ids::mint();
-        in_tx!(tx, |conn| {
-            let query = sqlx::query(INSERT).bind(id).bind(self.row.table.name).bind(column).bind(self.row.name());
-            let query = query.bind(bytes).bind(reason).bind(stored.chat).bind(stored.document);
-            query.bind(self.now).execute(conn).await?;
-        });
-        Ok(id)
+        let row = self.row.name();
+        let entry = Entry { table: self.row.table.name, column, row: &row, bytes, reason };
+        quarantine::put(tx, &entry, stored.of, self.now).await
     }
 
     /// Moves the whole row into quarantine.
@@ -294,17 +313,20 @@ impl Row<'_> {
             let row = bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).fetch_one(conn).await?;
             (0..columns.len()).map(|at| sqlx::Row::try_get(&row, at)).collect::<Result<_, _>>()?
         });
-        let hex = |bytes: Vec<u8>| Value::String(bytes.iter().map(|byte| format!("{byte:02x}")).collect());
+        let value = |bytes: Option<Vec<u8>>| bytes.map_or(Value::Null, |bytes| Value::String(hex(&bytes)));
         let whole: Map<String, Value> =
-            columns.into_iter().zip(values).map(|(name, value)| (name, value.map_or(Value::Null, hex))).collect();
+            columns.into_iter().zip(values).map(|(name, bytes)| (name, value(bytes))).collect();
         let reasons = self.row.columns.iter().map(|(column, reason)| format!("{}: {reason}", column.name));
         let reason = reasons.collect::<Vec<_>>().join("; ");
         let entry = self.keep(tx, "", Value::Object(whole).to_string().as_bytes(), &reason, stored).await?;
-        let text = format!("DELETE FROM {table} WHERE {}", self.condition(1));
-        in_tx!(tx, |conn| {
-            bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).execute(conn).await?;
-        });
+        self.delete(tx).await?;
         Ok(entry)
+    }
+
+    async fn delete(&self, tx: &mut Tx) -> Result<(), StoreError> {
+        let text = format!("DELETE FROM {} WHERE {}", self.row.table.name, self.condition(1));
+        in_tx!(tx, |conn| bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).execute(conn).await.map(drop))?;
+        Ok(())
     }
 }
 
@@ -312,7 +334,10 @@ impl Row<'_> {
 enum Change {
     Null,
     Text(String),
-    Sql(&'static str),
+    /// An expression over the row.
+    Sql(String),
+    /// The row goes.
+    Delete,
 }
 
 /// JSON that is only nested too deep, with its depths as strings.
@@ -334,25 +359,4 @@ where
     Option<Vec<u8>>: sqlx::Encode<'q, DB> + sqlx::Type<DB>,
 {
     key.iter().fold(query, |query, value| query.bind(value.clone()))
-}
-
-/// Brings in line with the rows of a turn what is derived from them.
-async fn bring_in_line(db: &Db, turn: Uuid) -> Result<(), StoreError> {
-    let turn = read::any(db, turn.into(), &mut Vec::new()).await;
-    let Some(Some(turn)) = unless_damaged(turn, "turns")? else { return Ok(()) };
-    if !turn.status.is_terminal() {
-        return Ok(());
-    }
-    let mut tx = db.begin().await?;
-    in_tx!(&mut tx, |conn| {
-        sqlx::query(FORGET_JOURNAL).bind(turn.id.uuid()).execute(&mut *conn).await?;
-        sqlx::query(SET_TEXT).bind(turn.id.uuid()).bind(turn.content_text()).execute(&mut *conn).await?;
-        for block in &turn.blocks {
-            let query = sqlx::query(SET_TYPE).bind(block.id.uuid()).bind(block.content.block_type());
-            query.execute(&mut *conn).await?;
-        }
-    });
-    unless_damaged(search::index::turn(&mut tx, turn.id).await, "turns")?;
-    storage::recount(&mut tx, turn.id).await?;
-    tx.commit().await
 }

@@ -9,7 +9,7 @@ use futures::TryStreamExt;
 use sqlx::{AssertSqlSafe, ColumnIndex, Database, Decode, Row, Type};
 use uuid::Uuid;
 
-use super::{Finding, finding};
+use super::{Finding, UNREADABLE, finding};
 use crate::server::store::db::Db;
 use crate::server::store::dialect;
 use crate::server::store::error::StoreError;
@@ -51,7 +51,7 @@ pub(super) enum Instead {
     Notice,
     /// The whole row goes into quarantine: without this value it belongs to nothing.
     Row,
-    /// The journal of a turn that is over goes: its blocks have all that it said.
+    /// The journal of a turn that is over goes into quarantine: its blocks have all that it said.
     Journal,
 }
 
@@ -70,6 +70,18 @@ pub(super) struct Table {
     pub turn: &'static str,
     pub document: &'static str,
     pub columns: &'static [Column],
+}
+
+impl Table {
+    /// An expression for the owner that its rows name.
+    pub(super) fn owner(&self) -> &'static str {
+        let names_owner = self.columns.iter().any(|column| column.name == "owner_id");
+        match (self.name, names_owner) {
+            ("users", _) => "users.id",
+            (_, true) => "owner_id",
+            _ => "NULL",
+        }
+    }
 }
 
 /// The values of a key column, as bytes.
@@ -102,7 +114,7 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), St
     for row in damaged(db).await? {
         let name = row.name();
         for (column, reason) in &row.columns {
-            let what = format!("its {} cannot be read: {reason}", column.name);
+            let what = format!("its {} {UNREADABLE}: {reason}", column.name);
             findings.push(finding("storage", row.table.name, &name, what));
         }
     }

@@ -8,11 +8,11 @@
 //! `foo_bar` quick to find; `f` where a text is: its chat, its role, its branch, its model.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
 use crate::domain::{UserId, limits};
+use crate::server::platform::hex::hex;
 use crate::server::store::search::Kind;
 use crate::server::store::search::fold::{Class, class};
 
@@ -51,12 +51,7 @@ impl Place<'_> {
             Self::Branch(id) => format!("fb{}", id.simple()),
             Self::Role(role) => format!("fr{role}"),
             Self::Model(model) => {
-                let hash = Sha256::digest(model.as_bytes());
-                let mut key = "fm".to_owned();
-                for byte in hash.iter().take(8) {
-                    let _ = write!(key, "{byte:02x}");
-                }
-                key
+                format!("fm{}", hex(&Sha256::digest(model.as_bytes())[..8]))
             }
         }
     }

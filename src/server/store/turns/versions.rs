@@ -9,7 +9,8 @@ use uuid::Uuid;
 use crate::domain::{BranchId, ChatId, TurnId, TurnStatus, UserId};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::{inconsistent, place};
+use crate::server::store::readable::{Lossy, Readable, moment_of, readable};
+use crate::server::store::rows::place;
 
 sql! {
     /// Followed by a list of turn ids. The text of a turn that runs is stored at its end. `CROSS` says to SQLite where to
@@ -46,10 +47,10 @@ struct VersionRow {
     id: Uuid,
     branch_id: Uuid,
     depth: i64,
-    status: String,
-    model_used: Option<String>,
-    created_at: DateTime<Utc>,
-    words: String,
+    status: Lossy<String>,
+    model_used: Lossy<Option<String>>,
+    created_at: Lossy<DateTime<Utc>>,
+    words: Lossy<String>,
     is_edited: bool,
 }
 
@@ -58,7 +59,7 @@ pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<Ve
     if turns.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<VersionRow> = on!(db, |pool| {
+    let rows: Vec<Readable<VersionRow>> = on!(db, |pool| {
         let mut query = QueryBuilder::new(VERSIONS);
         query.push("WHERE c.id = t.chat_id AND c.owner_id = ").push_bind(owner.uuid());
         query.push(" AND t.deleted_at IS NULL AND c.deleted_at IS NULL AND t.id IN (");
@@ -69,20 +70,18 @@ pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<Ve
         query.push(") ORDER BY t.ord");
         query.build_query_as().persistent(false).fetch_all(pool).await?
     });
-    let version = |row: VersionRow| {
-        let status = TurnStatus::parse(&row.status);
-        Ok(Version {
-            id: row.id.into(),
-            branch_id: row.branch_id.into(),
-            depth: row.depth,
-            status: status.ok_or_else(|| inconsistent("turns", "status", row.id, &row.status))?,
-            model_used: row.model_used,
-            created_at: row.created_at,
-            words: row.words,
-            is_edited: row.is_edited,
-        })
+    // As readers of the turns take what cannot be read.
+    let version = |row: VersionRow| Version {
+        id: row.id.into(),
+        branch_id: row.branch_id.into(),
+        depth: row.depth,
+        status: row.status.into_result().ok().and_then(|word| TurnStatus::parse(&word)).unwrap_or(TurnStatus::Error),
+        model_used: row.model_used.into_result().ok().flatten(),
+        created_at: row.created_at.into_result().unwrap_or_else(|_| moment_of(row.id)),
+        words: row.words.into_result().unwrap_or_default(),
+        is_edited: row.is_edited,
     };
-    rows.into_iter().map(version).collect()
+    Ok(readable(rows, "turns").into_iter().map(version).collect())
 }
 
 /// The place in the chat of the newest version that each of these replies ever had, of a message the newest reply to it,

@@ -74,7 +74,7 @@ pub(super) const TABLES: &[Table] = &[
             time("archived_at", Null),
         ],
     )
-    .in_chat("id"),
+    .in_chat("chats.id"),
     table(
         "branches",
         ID,
@@ -151,7 +151,7 @@ pub(super) const TABLES: &[Table] = &[
         ],
     )
     .in_chat("chat_id")
-    .of_turn("id"),
+    .of_turn("turns.id"),
     table(
         "generations",
         ID,
@@ -215,7 +215,7 @@ pub(super) const TABLES: &[Table] = &[
             time("deleted_at", Moment),
         ],
     )
-    .of_document("id"),
+    .of_document("documents.id"),
     table(
         "document_versions",
         &["document_id", "version_timestamp"],

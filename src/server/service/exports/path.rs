@@ -1,0 +1,76 @@
+//! The path of a chat for an export that people read. Where rows on it cannot be read, it is put together from the plan.
+
+use std::collections::HashMap;
+
+use super::ALL_TURNS;
+use super::tree::ReadTurn;
+use crate::domain::{ChatId, Difference, TurnId, UserId};
+use crate::server::service::paths::Path;
+use crate::server::service::{Service, ServiceError};
+use crate::server::store::{StoreError, archive};
+
+impl Service {
+    /// Whether rows of a chat's tree cannot be read.
+    pub async fn is_damaged(&self, owner: UserId, id: ChatId) -> Result<bool, ServiceError> {
+        let over = archive::over(self.db(), owner, id).await?;
+        Ok(self.chat_tree(owner, id, &over).await?.damages.count() > 0)
+    }
+
+    /// The path to a leaf, to the one that is shown where none is said; and what of it could not be read.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such chat, or the leaf is not in it.
+    pub async fn path_for_export(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        leaf: Option<TurnId>,
+    ) -> Result<(Path, Vec<Difference>), ServiceError> {
+        let chat = self.chat(owner, id).await?;
+        let over = archive::over(self.db(), owner, id).await?;
+        let mut tree = self.chat_tree(owner, id, &over).await?;
+        if tree.damages.count() == 0 {
+            match self.path(owner, id, leaf, ALL_TURNS).await {
+                Err(ServiceError::Store(StoreError::BrokenPath(_) | StoreError::Inconsistent { .. })) => {}
+                found => return found.map(|path| (path, Vec::new())),
+            }
+        }
+        let mut read = HashMap::new();
+        while let Some(ReadTurn { turn, .. }) = self.next_turn(&mut tree).await? {
+            read.insert(turn.id, turn);
+        }
+        let mut siblings: HashMap<Option<TurnId>, Vec<TurnId>> = HashMap::new();
+        let mut by_place: Vec<_> = read.values().map(|turn| (turn.ord, turn.id, turn.prev_turn_id)).collect();
+        by_place.sort_unstable_by_key(|(ord, ..)| *ord);
+        for (_, turn, prev) in &by_place {
+            siblings.entry(*prev).or_default().push(*turn);
+        }
+        let mut end = match leaf {
+            Some(leaf) => Some(leaf).filter(|leaf| read.contains_key(leaf)).ok_or(ServiceError::NotFound).map(Some)?,
+            None => tree.shown(chat.last_viewed_turn_id).or_else(|| by_place.last().map(|(_, turn, _)| *turn)),
+        };
+        while let Some(newest) =
+            siblings.get(&end).filter(|_| leaf.is_none() && end.is_some()).and_then(|all| all.last())
+        {
+            end = Some(*newest);
+        }
+        let mut turns = Vec::new();
+        while let Some(turn) = end.and_then(|end| read.remove(&end)) {
+            end = turn.prev_turn_id;
+            turns.push(turn);
+        }
+        turns.reverse();
+        let all_of = |prev: Option<TurnId>| siblings.get(&prev).cloned().unwrap_or_default();
+        let path = Path {
+            branch: None,
+            has_more_before: false,
+            has_more_after: false,
+            exchanges: self.exchanges(owner, &turns).await?,
+            siblings: turns.iter().map(|turn| (turn.id, all_of(turn.prev_turn_id))).collect(),
+            switches: HashMap::new(),
+            turns,
+            chat,
+        };
+        Ok((path, tree.damages.into_named()))
+    }
+}

@@ -1,0 +1,123 @@
+//! Rows for the tests of damage that no story tells: a value for nearly every column.
+
+use bytes::Bytes;
+use turnleaf::domain::{Lock, Thinking, UserId};
+use turnleaf::server::service::Service;
+use turnleaf::server::service::chats::ChatChange;
+use turnleaf::server::service::documents::change::{NewDocument, Source};
+use turnleaf::server::service::messages::MessageBlock;
+use turnleaf::server::service::turns::StartTurn;
+use turnleaf::server::store::drafts::Draft;
+use turnleaf::server::store::providers::{ProviderSettings, StoredProvider};
+use turnleaf::server::store::trusted_tools::{self, TrustedTool};
+use turnleaf::server::store::{Db, providers};
+use uuid::Uuid;
+
+use crate::actors::{id, now};
+use crate::damage::{end_of, say, sql};
+
+fn document(title: &str, source: Source) -> NewDocument {
+    NewDocument { title: Some(title.into()), kind: Some("text/markdown".into()), source, client_request_id: None }
+}
+
+/// A pin, an upload, a draft, documents, a provider, a trusted tool, a reply that failed, one that runs, and values in
+/// columns that are seldom used.
+pub async fn rows(db: &Db, service: &Service, owner: UserId) {
+    // Two exchanges: the request of the second is stored after that of the first.
+    let pinned = say(service, owner, "a chat that is pinned").await;
+    for model in ["tour", "error"] {
+        let content = vec![MessageBlock::Text { text: "and then?".into() }];
+        let mut message = StartTurn { chat_id: Some(pinned), content, ..StartTurn::default() };
+        message.place.model = Some(model.to_owned());
+        message.place.may_branch = true;
+        let started = service.start_turn(owner, message).await.unwrap();
+        end_of(service, owner, started.assistant_turn.id).await;
+    }
+    let change = ChatChange { pinned: Some(true), archived: Some(true), ..ChatChange::default() };
+    service.change_chat(owner, pinned, change).await.unwrap();
+    let running = say(service, owner, "a chat whose reply runs").await;
+    let upload = service.upload(owner, "notes.md", Bytes::from_static(b"# Notes")).await.unwrap();
+    let blob = Source::Blob { sha256: upload.sha256.clone(), encoding: None };
+    service.create_document(owner, document("From a file", blob)).await.unwrap();
+    let trashed = service.create_document(owner, document("For Trash", Source::Text("x".into()))).await.unwrap().it;
+    service.delete_document(owner, trashed.id).await.unwrap();
+    let draft = Draft {
+        text: "a draft".into(),
+        lock: Some(Lock::new("demo", "tour")),
+        thinking: Some(Thinking::High),
+        attachments: Some(Vec::new()),
+        rev: 0,
+    };
+    service.save_draft(owner, Some(pinned), draft).await.unwrap();
+    let provider = StoredProvider {
+        id: id(),
+        owner_id: owner,
+        slug: "box".into(),
+        name: "Box".into(),
+        kind: "openai_chat".into(),
+        base_url: "http://127.0.0.1:9/v1".into(),
+        sealed_key: Some("v1:0:1:2".into()),
+        settings: ProviderSettings::default(),
+        is_enabled: true,
+        created_at: now(),
+        updated_at: now(),
+    };
+    let tool = TrustedTool { server: "files".into(), tool: "read".into(), schema_hash: "00".into() };
+    let mut tx = db.begin().await.unwrap();
+    providers::insert(&mut tx, &provider).await.unwrap();
+    trusted_tools::pin(&mut tx, owner, &tool).await.unwrap();
+    tx.commit().await.unwrap();
+
+    let literal = |id: Uuid| if db.path().is_some() { format!("X'{}'", id.simple()) } else { format!("'{id}'") };
+    let bytes = if db.path().is_some() { "X'00'" } else { "'\\x00'" };
+    let (new, pinned, running, sha256) =
+        (literal(id()), literal(pinned.uuid()), literal(running.uuid()), upload.sha256);
+    let (of_pinned, of_running) =
+        (format!("chat_id = {pinned}"), format!("chat_id = {running} AND role = 'assistant'"));
+    for text in [
+        format!(
+            "UPDATE chats SET copied_from_turn_id = (SELECT id FROM turns ORDER BY id LIMIT 1) WHERE id = {pinned}"
+        ),
+        "UPDATE deletions SET last_viewed_turn_id = (SELECT id FROM turns ORDER BY id LIMIT 1)".into(),
+        format!(
+            "INSERT INTO blob_forms (sha256, form, is_in, width, height) VALUES ('{sha256}', 'model', '{sha256}', 1, 1)"
+        ),
+        "UPDATE uploads SET width = 1, height = 1".into(),
+        format!(
+            "INSERT INTO block_blobs (block_id, sha256) SELECT id, '{sha256}' FROM turn_blocks WHERE {of_pinned} \
+             ORDER BY id LIMIT 1"
+        ),
+        format!(
+            "INSERT INTO block_documents (block_id, document_id, version_timestamp) SELECT b.id, v.document_id, \
+             v.version_timestamp FROM turn_blocks b, document_versions v WHERE b.{of_pinned} ORDER BY b.id LIMIT 1"
+        ),
+        format!(
+            "INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, {bytes} FROM generations \
+             ORDER BY id LIMIT 1"
+        ),
+        "UPDATE turns SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1 \
+         WHERE role = 'assistant' AND completed_at IS NOT NULL"
+            .into(),
+        format!("UPDATE turns SET stored_bytes = 1 WHERE {of_pinned}"),
+        "UPDATE grafts SET status = 'paused', reason = 'internal', detail = 'why'".into(),
+        format!("UPDATE tool_policies SET chat_id = {pinned}, schema_hash = '00'"),
+        format!("UPDATE tool_servers SET sealed_headers = {bytes}"),
+        format!(
+            "INSERT INTO quarantine (id, table_name, column_name, row_key, bytes, reason, owner_id, chat_id, turn_id, \
+             document_id, created_at) SELECT {new}, 'turns', 'status', 'x', {bytes}, 'why', c.owner_id, c.id, t.id, \
+             d.id, c.created_at FROM turns t JOIN chats c ON c.id = t.chat_id, documents d WHERE t.{of_pinned} \
+             ORDER BY t.id LIMIT 1"
+        ),
+        // As a kill leaves a reply.
+        format!(
+            "DELETE FROM turn_events WHERE turn_id IN (SELECT id FROM turns WHERE {of_running}) \
+             AND event LIKE '{{\"type\":\"turn_end\"%'"
+        ),
+        format!(
+            "UPDATE turns SET status = 'streaming', completed_at = NULL, lease_owner = {new}, lease_until = created_at \
+             WHERE {of_running}"
+        ),
+    ] {
+        sql(db, text).await;
+    }
+}

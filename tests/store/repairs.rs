@@ -1,0 +1,303 @@
+//! Repairs: rows are rebuilt from a journal that can be read, a journal goes into quarantine only where it is damaged
+//! itself, a repair that is broken off is finished by the next, and what is in quarantine goes with what it is of.
+
+use std::collections::BTreeMap;
+
+use sqlx::{AssertSqlSafe, SqlitePool};
+use turnleaf::domain::{ChatId, Content, Turn, TurnId, UserId};
+use turnleaf::server::service::Service;
+use turnleaf::server::service::documents::change::{NewDocument, Source};
+use turnleaf::server::service::messages::MessageBlock;
+use turnleaf::server::service::turns::StartTurn;
+use turnleaf::server::store::Db;
+use turnleaf::server::store::fsck::{self, While, repair};
+use turnleaf::server::store::readable::is_placeholder;
+use uuid::Uuid;
+
+use crate::actors::now;
+use crate::damage::{drop_checks, end_of, reply_of, say, sql, start};
+use crate::damages::{columns, deep, reckless};
+use crate::databases::{empty_sqlite, fresh, noon};
+
+/// Damages rows as a disk would: neither conditions nor references are looked at.
+async fn damage(db: &Db, text: String) {
+    let whole = match db {
+        Db::Sqlite { .. } => format!(
+            "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; {text}; \
+             PRAGMA ignore_check_constraints = OFF; PRAGMA foreign_keys = ON"
+        ),
+        Db::Postgres { .. } => {
+            format!("SET session_replication_role = replica; {text}; RESET session_replication_role")
+        }
+    };
+    sql(db, whole).await;
+}
+
+fn literal(db: &Db, id: Uuid) -> String {
+    if db.path().is_some() { format!("X'{}'", id.simple()) } else { format!("'{id}'") }
+}
+
+async fn count(db: &Db, text: String) -> i64 {
+    match db {
+        Db::Sqlite { writer, .. } => sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(writer).await.unwrap(),
+        Db::Postgres { writer, .. } => sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(writer).await.unwrap(),
+    }
+}
+
+/// The lines of a turn's journal.
+async fn lines(db: &Db, turn: TurnId) -> Vec<(i64, String)> {
+    let text = format!("SELECT seq, event FROM turn_events WHERE turn_id = {} ORDER BY seq", literal(db, turn.uuid()));
+    match db {
+        Db::Sqlite { writer, .. } => sqlx::query_as(AssertSqlSafe(text)).fetch_all(writer).await.unwrap(),
+        Db::Postgres { writer, .. } => sqlx::query_as(AssertSqlSafe(text)).fetch_all(writer).await.unwrap(),
+    }
+}
+
+/// A chat with a finished reply, and the service that made it.
+async fn a_reply(db: &Db, dir: &std::path::Path) -> (Service, UserId, ChatId, Turn) {
+    if let Db::Postgres { writer, .. } = db {
+        drop_checks(writer).await;
+    }
+    let (service, owner) = start(db, dir).await.unwrap();
+    let chat = say(&service, owner, "a question").await;
+    let reply = reply_of(&service, owner, chat).await;
+    (service, owner, chat, reply)
+}
+
+#[tokio::test]
+async fn a_damaged_row_with_a_sound_journal_is_rebuilt_and_the_journal_stays() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let (service, owner, chat, before) = a_reply(db, fresh.dir.path()).await;
+        let journal = lines(db, before.id).await;
+        assert!(!journal.is_empty());
+        let reply = literal(db, before.id.uuid());
+        for text in [
+            format!(
+                "UPDATE turn_blocks SET content = '{{\"type\":', state = 'none' WHERE turn_id = {reply} AND seq = 0"
+            ),
+            format!("UPDATE turn_blocks SET content = '[]', author = 'none' WHERE turn_id = {reply} AND seq = 1"),
+            format!("UPDATE turns SET status = 'none' WHERE id = {reply}"),
+        ] {
+            damage(db, text).await;
+        }
+        let repairs = repair::repair(db, now()).await.unwrap();
+        assert_eq!(repairs.len(), 5, "{repairs:#?}");
+        let is_rebuilt = |one: &repair::Repair| one.outcome.as_ref().is_ok_and(|done| done.change.contains("rebuilt"));
+        assert!(repairs.iter().all(is_rebuilt), "{repairs:#?}");
+        assert_eq!(reply_of(&service, owner, chat).await, before, "nothing is lost");
+        assert_eq!(lines(db, before.id).await, journal);
+        let kept = repair::quarantined(db).await.unwrap();
+        assert_eq!(kept.len(), 5);
+        assert!(kept.iter().all(|value| value.table_name != "turn_events"), "{kept:#?}");
+        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), []);
+        service.supervisor().toolbox().shut_down().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_journal_goes_into_quarantine_line_by_line() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let (service, owner, chat, before) = a_reply(db, fresh.dir.path()).await;
+        let mut journal = lines(db, before.id).await;
+        let reply = literal(db, before.id.uuid());
+        damage(db, format!("UPDATE turn_events SET event = '{}' WHERE turn_id = {reply} AND seq = 2", deep(127))).await;
+        journal[1].1 = deep(127);
+        let repairs = repair::repair(db, now()).await.unwrap();
+        assert_eq!(repairs.len(), 2, "the damaged line, and the others: {repairs:#?}");
+        let kept = repair::quarantined(db).await.unwrap();
+        let mut kept: Vec<(i64, String)> = kept
+            .into_iter()
+            .map(|value| {
+                assert_eq!((value.table_name.as_str(), value.column_name.as_str()), ("turn_events", "event"));
+                let seq = value.row_key.rsplit(' ').next().unwrap().parse().unwrap();
+                (seq, String::from_utf8(value.bytes).unwrap())
+            })
+            .collect();
+        kept.sort();
+        assert_eq!(kept, journal, "every line, byte for byte");
+        assert_eq!(lines(db, before.id).await, []);
+        assert_eq!(reply_of(&service, owner, chat).await, before);
+        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), []);
+        service.supervisor().toolbox().shut_down().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn lines_of_no_turn_and_behind_an_end_go_into_quarantine() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let (service, owner, chat, before) = a_reply(db, fresh.dir.path()).await;
+        let journal = lines(db, before.id).await;
+        let (reply, nobody) = (literal(db, before.id.uuid()), Uuid::now_v7());
+        for (turn, seq, event) in [
+            (reply.as_str(), before.last_event_seq + 1, "behind the end"),
+            (&literal(db, nobody), 1, "of no turn"),
+            (&literal(db, nobody), 2, "of no turn either"),
+        ] {
+            damage(
+                db,
+                format!(
+                    "INSERT INTO turn_events (turn_id, seq, event) VALUES ({turn}, {seq}, '{{\"type\":\"{event}\"}}')"
+                ),
+            )
+            .await;
+        }
+        assert_ne!(fsck::check(db, While::Stopped).await.unwrap(), []);
+        let repairs = repair::repair(db, now()).await.unwrap();
+        assert!(repairs.len() == 2 && repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
+        let kept = repair::quarantined(db).await.unwrap();
+        for event in ["behind the end", "of no turn", "of no turn either"] {
+            let bytes = format!("{{\"type\":\"{event}\"}}").into_bytes();
+            assert!(kept.iter().any(|value| value.bytes == bytes), "{event}: {kept:#?}");
+        }
+        assert_eq!(lines(db, before.id).await, journal);
+        assert_eq!(reply_of(&service, owner, chat).await, before);
+        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), []);
+        assert_eq!(repair::repair(db, now()).await.unwrap(), []);
+        service.supervisor().toolbox().shut_down().await;
+        fresh.close().await;
+    }
+}
+
+/// All rows of a file as SQL literals, but for the ids of the quarantine.
+async fn rows(pool: &SqlitePool) -> BTreeMap<String, Vec<String>> {
+    let mut all = BTreeMap::new();
+    for (table, columns) in columns(pool).await {
+        let shown = columns.iter().filter(|(name, _)| table != "quarantine" || name != "id");
+        let shown = shown.map(|(name, _)| format!("quote(\"{name}\")")).collect::<Vec<_>>().join(" || ', ' || ");
+        let text = format!("SELECT {shown} FROM \"{table}\" ORDER BY 1");
+        all.insert(table, sqlx::query_scalar(AssertSqlSafe(text)).fetch_all(pool).await.unwrap());
+    }
+    all
+}
+
+#[tokio::test]
+async fn a_repair_that_is_broken_off_anywhere_is_finished_by_the_next() {
+    let whole = empty_sqlite().await;
+    whole.db.migrate(None, noon()).await.unwrap();
+    let (service, owner, chat, reply) = a_reply(&whole.db, whole.dir.path()).await;
+    say(&service, owner, "another chat").await;
+    service.supervisor().toolbox().shut_down().await;
+    let (of_reply, of_chat) = (literal(&whole.db, reply.id.uuid()), literal(&whole.db, chat.uuid()));
+    for text in [
+        format!(
+            "UPDATE turn_blocks SET content = '[]' WHERE turn_id = {of_reply} \
+             AND block_type IN ('text', 'thinking')"
+        ),
+        format!("UPDATE turn_blocks SET content = '[]' WHERE turn_id NOT IN ({of_reply}) AND seq = 0"),
+        format!("UPDATE turn_events SET event = 'none' WHERE turn_id = {of_reply} AND seq IN (2, 3)"),
+        format!("UPDATE turns SET status = 'none', content_text = 'out of line' WHERE id = {of_reply}"),
+        format!("UPDATE chats SET title = CAST(X'61ff62' AS TEXT) WHERE id = {of_chat}"),
+        "INSERT INTO turn_events (turn_id, seq, event) VALUES (randomblob(16), 1, '{}')".to_owned(),
+    ] {
+        damage(&whole.db, text).await;
+    }
+    let file = whole.db.path().unwrap().to_owned();
+    whole.db.close().await;
+    let mut finished = None;
+    for steps in 0.. {
+        let dir = tempfile::tempdir().unwrap();
+        let copy = dir.path().join("turnleaf.db");
+        std::fs::copy(&file, &copy).unwrap();
+        let pool = reckless(&copy).await;
+        let stop = format!(
+            "CREATE TRIGGER stop BEFORE INSERT ON quarantine WHEN (SELECT COUNT(*) FROM quarantine) >= {steps} \
+             BEGIN SELECT RAISE(ABORT, 'stopped'); END"
+        );
+        sqlx::raw_sql(AssertSqlSafe(stop)).execute(&pool).await.unwrap();
+        pool.close().await;
+        let db = Db::open(&format!("sqlite://{}", copy.display())).await.unwrap();
+        let is_stopped = repair::repair(&db, noon()).await.is_err();
+        sql(&db, "DROP TRIGGER stop".into()).await;
+        repair::repair(&db, noon()).await.unwrap();
+        assert_eq!(fsck::check(&db, While::Stopped).await.unwrap(), [], "after {steps} steps");
+        let Db::Sqlite { writer, .. } = &db else { unreachable!() };
+        let rows = rows(writer).await;
+        match &finished {
+            // Another order of the steps would move a value twice, or not at all.
+            Some(finished) => assert_eq!(&rows, finished, "after {steps} steps"),
+            None => finished = Some(rows),
+        }
+        db.close().await;
+        if !is_stopped {
+            assert!(steps > 8, "{steps}");
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_in_quarantine_goes_with_what_it_is_of() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let (service, owner, chat, reply) = a_reply(db, fresh.dir.path()).await;
+        let content = vec![MessageBlock::Text { text: "more".into() }];
+        let more = StartTurn { chat_id: Some(chat), content, ..StartTurn::default() };
+        let more = service.start_turn(owner, more).await.unwrap();
+        end_of(&service, owner, more.assistant_turn.id).await;
+        let other = say(&service, owner, "another chat").await;
+        let document = NewDocument {
+            title: Some("Plan".into()),
+            kind: Some("text/markdown".into()),
+            source: Source::Text("# Plan".into()),
+            client_request_id: None,
+        };
+        let document = service.create_document(owner, document).await.unwrap().it;
+        sql(db, "DELETE FROM turn_events".into()).await;
+        let block_of = |turn: TurnId| {
+            format!("UPDATE turn_blocks SET content = '[]' WHERE turn_id = {} AND seq = 0", literal(db, turn.uuid()))
+        };
+        let other_reply = reply_of(&service, owner, other).await.id;
+        for text in [
+            block_of(reply.id),
+            block_of(more.assistant_turn.id),
+            block_of(other_reply),
+            format!(
+                "UPDATE document_versions SET notes = '{{' WHERE document_id = {}",
+                literal(db, document.id.uuid())
+            ),
+            format!(
+                "INSERT INTO settings (owner_id, key, value, updated_at) SELECT owner_id, 'look', '{}', created_at \
+                 FROM chats WHERE id = {}",
+                deep(200),
+                literal(db, chat.uuid())
+            ),
+        ] {
+            damage(db, text).await;
+        }
+        let repairs = repair::repair(db, now()).await.unwrap();
+        assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
+        let left = || async { repair::quarantined(db).await.unwrap().len() };
+        let all = left().await;
+        assert_eq!(all, 5, "{repairs:#?}");
+        let after = service.turn(owner, reply.id).await.unwrap();
+        let is_notice = |content: &Content| is_placeholder(content);
+        assert!(after.blocks.iter().any(|block| is_notice(&block.content)));
+        let unowned = "SELECT COUNT(*) FROM quarantine WHERE owner_id IS NULL";
+        assert_eq!(count(db, unowned.to_owned()).await, 0);
+
+        // In Trash it stays; for ever it goes.
+        service.delete_turn(owner, more.user_turn.id).await.unwrap();
+        assert_eq!(left().await, all);
+        service.empty_trash(owner).await.unwrap();
+        service.supervisor().tidy().await.unwrap();
+        assert_eq!(left().await, all - 1, "with the turn");
+        service.delete_chat(owner, chat).await.unwrap();
+        service.empty_trash(owner).await.unwrap();
+        service.supervisor().tidy().await.unwrap();
+        assert_eq!(left().await, all - 2, "with the chat");
+        service.delete_document(owner, document.id).await.unwrap();
+        service.empty_trash(owner).await.unwrap();
+        service.supervisor().tidy().await.unwrap();
+        assert_eq!(left().await, all - 3, "with the document");
+        service.delete_everything(owner).await.unwrap();
+        service.supervisor().tidy().await.unwrap();
+        assert_eq!(left().await, 0, "with everything");
+        service.supervisor().toolbox().shut_down().await;
+        fresh.close().await;
+    }
+}
