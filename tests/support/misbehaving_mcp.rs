@@ -15,13 +15,9 @@ use serde_json::{Value, json};
 
 /// The smallest picture there is.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-/// The same with a text in it ("latitude 52.5") and more behind its end, and the first half of it.
-const MARKED: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAAFXRFWHRDb21tZW50AGxhdGl0dWRlIDUyLjXs81NHAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggmJlaGluZCB0aGUgZW5k";
-const BROKEN: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVQ=";
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 32] = [
     "echo",
     "image",
-    "marked_images",
     "structured",
     "refuse",
     "rpc_error",
@@ -193,14 +189,6 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
         "image" => answer(
             id,
             &json!({ "content": [{ "type": "text", "text": "a pixel" }, { "type": "image", "data": PIXEL, "mimeType": "image/png" }] }),
-        ),
-        "marked_images" => answer(
-            id,
-            &json!({ "content": [
-                { "type": "image", "data": MARKED, "mimeType": "image/png" },
-                { "type": "image", "data": BROKEN, "mimeType": "image/png" },
-                { "type": "resource", "resource": { "uri": "x:1", "blob": MARKED, "mimeType": "audio/wav" } },
-            ] }),
         ),
         "structured" => answer(
             id,

@@ -24,29 +24,6 @@ async fn results_of_every_kind_come_back() {
     servers.shut_down().await;
 }
 
-/// A picture may carry a place, a camera, or a file behind its end (issue 31, 12).
-#[tokio::test]
-async fn images_of_results_are_drawn_anew_and_broken_ones_are_files() {
-    let servers = bad("good");
-    let outcome = call(&servers, "marked_images", json!({})).await;
-    let pixel = call(&servers, "image", json!({})).await;
-    let shown = outcome.metadata["images"].as_array().expect("images");
-    assert_eq!(shown.len(), 2, "{:?}", outcome.metadata);
-    for image in shown {
-        // The same pixels give the same bytes.
-        assert_eq!(image["blob"], pixel.metadata["images"][0]["blob"]);
-        assert_eq!(image["mime"], "image/png");
-    }
-    let files = outcome.metadata["files"].as_array().expect("files");
-    assert_eq!((files.len(), &files[0]["mime"]), (1, &json!("application/octet-stream")));
-    assert_eq!(outcome.blobs.len(), 2);
-    for hidden in [&b"latitude"[..], b"behind the end"] {
-        let has_it = |bytes: &[u8]| bytes.windows(hidden.len()).any(|window| window == hidden);
-        assert!(!outcome.blobs.iter().any(|blob| has_it(&blob.bytes)));
-    }
-    servers.shut_down().await;
-}
-
 #[tokio::test]
 async fn errors_of_the_tool_and_of_the_protocol_fail_the_call_alone() {
     let servers = bad("good");

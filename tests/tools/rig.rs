@@ -8,7 +8,6 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 use turnleaf::domain::{BlockId, ChatId, TurnId, UserId};
-use turnleaf::server::convert::Converter;
 use turnleaf::server::platform::clock::SystemClock;
 use turnleaf::server::platform::ids;
 use turnleaf::server::tools::mcp::{Patience, ServerConfig, ServerKey, Servers, State, Status, Transport};
@@ -28,9 +27,7 @@ pub fn patience() -> Patience {
 }
 
 pub fn servers(patience: Patience) -> Servers {
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_turnleaf"));
-    let reader = Arc::new(Converter::new(program.clone()));
-    Servers::with(program, patience, Arc::new(SystemClock), reader)
+    Servers::with(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")), patience, Arc::new(SystemClock))
 }
 
 /// The example beside the program; cargo builds it for a run of all tests.

@@ -28,9 +28,7 @@ pub async fn show(
     let mut response = match headers.get(header::IF_NONE_MATCH) {
         Some(known) if known.as_bytes() == tag.as_bytes() => StatusCode::NOT_MODIFIED.into_response(),
         _ => {
-            // A picture that could not be drawn anew is kept as a file, whatever its bytes begin like.
-            let drawn = picture(&blob.bytes).filter(|_| blob.mime.starts_with("image/"));
-            let (kind, name) = match (drawn, is_text(&blob.mime)) {
+            let (kind, name) = match (picture(&blob.bytes), is_text(&blob.mime)) {
                 (Some(kind), _) => (kind, None),
                 (None, true) => ("text/plain; charset=utf-8", Some("txt")),
                 (None, false) => ("application/octet-stream", Some("bin")),

@@ -61,10 +61,9 @@ impl Tools {
     /// The same with pages that come through this.
     pub fn with_fetcher(db: Db, configured: Vec<ToolServer>, reader: Arc<dyn Reader>, fetcher: Fetcher) -> Self {
         let library = Arc::new(Shelves(db.clone()));
-        let servers = Servers::new(reader.clone());
         let built_in = BuiltInTools { library, reader, fetcher };
         let configured = RwLock::new(Arc::new(configured));
-        Self(Arc::new(Bench { db, built_in, servers, configured }))
+        Self(Arc::new(Bench { db, built_in, servers: Servers::new(), configured }))
     }
 
     pub(super) fn servers(&self) -> &Servers {

@@ -37,7 +37,6 @@ use self::server::{Command, Current, Server};
 use super::result::said;
 use super::toolbox::{Caller, Described, Fate, Running};
 use crate::domain::UserId;
-use crate::server::convert::Reader;
 use crate::server::outbound::http_client::HttpClient;
 use crate::server::platform::clock::{Clock, SystemClock};
 
@@ -100,7 +99,6 @@ pub struct Servers(Arc<Kept>);
 
 struct Kept {
     means: Means,
-    reader: Arc<dyn Reader>,
     servers: Mutex<BTreeMap<ServerKey, Server>>,
     /// The tasks that keep them, also of those that are being ended.
     tasks: TaskTracker,
@@ -112,20 +110,18 @@ struct Kept {
 const UNREAD: usize = 64;
 
 impl Servers {
-    /// `reader` draws the images of results anew.
-    pub fn new(reader: Arc<dyn Reader>) -> Self {
+    pub fn new() -> Self {
         // Without a path there is no program to guard with, and starting one says so.
-        Self::with(std::env::current_exe().unwrap_or_default(), Patience::default(), Arc::new(SystemClock), reader)
+        Self::with(std::env::current_exe().unwrap_or_default(), Patience::default(), Arc::new(SystemClock))
     }
 
     /// With `guard` as the program whose command `guard` stands between Turnleaf and the programs of servers: this very
     /// program, except in tests.
-    pub fn with(guard: PathBuf, patience: Patience, clock: Arc<dyn Clock>, reader: Arc<dyn Reader>) -> Self {
+    pub fn with(guard: PathBuf, patience: Patience, clock: Arc<dyn Clock>) -> Self {
         let changed = broadcast::Sender::new(UNREAD);
         let end = CancellationToken::new();
         Self(Arc::new(Kept {
             means: Means { guard, http: HttpClient::default(), clock, patience, changed },
-            reader,
             servers: Mutex::default(),
             tasks: TaskTracker::new(),
             _end_with_the_last: end.clone().drop_guard(),
@@ -190,8 +186,7 @@ impl Servers {
         };
         self.0.tasks.spawn(keeper.run());
         let (patience, calls) = (self.0.means.patience, TaskTracker::new());
-        let reader = self.0.reader.clone();
-        let server = Server { config, patience, commands, current: seen, end, log, calls, reader };
+        let server = Server { config, patience, commands, current: seen, end, log, calls };
         self.all().insert(key, server)
     }
 
@@ -249,5 +244,11 @@ impl Servers {
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<ServerKey, Server>> {
         self.0.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Servers {
+    fn default() -> Self {
+        Self::new()
     }
 }

@@ -11,10 +11,8 @@ use crate::server::platform::hex::hex;
 use clean::{Cleaned, is_deep};
 
 mod clean;
-mod images;
 
 pub use clean::decoded;
-pub use images::reencoded;
 
 pub use crate::server::outbound::pictures::raster;
 
@@ -22,7 +20,6 @@ pub use crate::server::outbound::pictures::raster;
 #[derive(Debug, Clone)]
 pub enum Part {
     Text(String),
-    /// A picture that a page may show ([`reencoded`]).
     Image {
         mime: String,
         bytes: Bytes,
@@ -43,8 +40,7 @@ pub fn outcome(fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outco
     for part in parts {
         match part {
             Part::Text(text) => texts.push(cleaned.text(text)),
-            Part::Image { mime, bytes } => texts.extend(held.take(&mime, bytes, true)),
-            Part::Other { mime, bytes } => texts.extend(held.take(&mime, bytes, false)),
+            Part::Image { mime, bytes } | Part::Other { mime, bytes } => texts.extend(held.take(&mime, bytes)),
         }
     }
     let text = texts.join("\n\n");
@@ -145,8 +141,8 @@ struct Held {
 
 impl Held {
     /// Keeps bytes; gives a sentence about those that are too many.
-    fn take(&mut self, mime: &str, bytes: Bytes, is_picture: bool) -> Option<String> {
-        let image = raster(&bytes).filter(|_| is_picture);
+    fn take(&mut self, mime: &str, bytes: Bytes) -> Option<String> {
+        let image = raster(&bytes);
         let mime = image.map_or_else(|| named(mime), str::to_owned);
         let is_image =
             image.is_some() && bytes.len() <= limits::TOOL_IMAGE_BYTES && self.images.len() < limits::TOOL_IMAGES;

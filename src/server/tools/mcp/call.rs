@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    PingRequest, RequestId, ServerResult,
+    PingRequest, RequestId,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value};
@@ -20,7 +20,6 @@ use super::server::{Command, Connection, Server};
 use super::{broken, content};
 use crate::domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
 use crate::domain::tool::ToolProgress;
-use crate::server::convert::Reader;
 use crate::server::tools::result::said;
 use crate::server::tools::toolbox::{Fate, Outcome, Running};
 
@@ -48,9 +47,7 @@ struct Call {
 
 /// What a call came to, as far as its server has a say in it.
 enum End {
-    Answered(Box<ServerResult>),
-    /// It was answered with an error, or not at all.
-    Failed(Outcome),
+    Answered(Outcome),
     /// It ran too long; the sentence says how.
     Late(String),
     Stopped,
@@ -79,7 +76,7 @@ impl Call {
             slot = connection.slots.clone().acquire_owned() => slot.ok(),
         };
         let Some(_slot) = slot else {
-            let _ = done.send(ended(late(), &*self.server.reader).await);
+            let _ = done.send(ended(late()));
             return;
         };
         let heard = connection.listener.heard.subscribe();
@@ -100,9 +97,9 @@ impl Call {
             () = self.stop.cancelled() => End::Stopped,
             () = sleep_until(deadline) => late(),
         };
-        let is_answered = matches!(end, End::Answered(_) | End::Failed(_));
+        let is_answered = matches!(end, End::Answered(_));
         // Nobody waits for it after a stop.
-        let _ = done.send(ended(end, &*self.server.reader).await);
+        let _ = done.send(ended(end));
         if !is_answered {
             self.let_go(&connection, &handle.id).await;
         }
@@ -125,11 +122,11 @@ impl Call {
         loop {
             tokio::select! {
                 biased;
-                answer = &mut handle.rx => return match answer {
-                    Ok(Ok(result)) => End::Answered(Box::new(result)),
-                    Ok(Err(error)) => End::Failed(self.failed(connection, &error).await),
-                    Err(_) => End::Failed(self.failed(connection, &ServiceError::TransportClosed).await),
-                },
+                answer = &mut handle.rx => return End::Answered(match answer {
+                    Ok(Ok(result)) => content::outcome_of(result),
+                    Ok(Err(error)) => self.failed(connection, &error).await,
+                    Err(_) => self.failed(connection, &ServiceError::TransportClosed).await,
+                }),
                 said = heard.recv() => match said {
                     Ok(Heard::Progress(progress)) if progress.token == token => {
                         silent_until = Instant::now() + idle;
@@ -224,10 +221,9 @@ impl Call {
     }
 }
 
-async fn ended(end: End, reader: &dyn Reader) -> Outcome {
+fn ended(end: End) -> Outcome {
     match end {
-        End::Answered(result) => content::outcome_of(*result, reader).await,
-        End::Failed(outcome) => outcome,
+        End::Answered(outcome) => outcome,
         End::Late(words) => said(Fate::TimedOut, &words),
         End::Stopped => said(Fate::Cancelled, "the call was cancelled"),
     }

@@ -5,16 +5,15 @@ use serde_json::Value;
 
 use super::clean;
 use crate::domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
-use crate::server::convert::Reader;
 use crate::server::outbound::base64;
-use crate::server::tools::result::{Part, outcome, reencoded, said};
+use crate::server::tools::result::{Part, outcome, said};
 use crate::server::tools::toolbox::{Fate, Outcome};
 
 /// The longest name, address or kind that is quoted.
 const QUOTED_BYTES: usize = 2000;
 
 /// The outcome of a call that was answered.
-pub async fn outcome_of(result: ServerResult, reader: &dyn Reader) -> Outcome {
+pub fn outcome_of(result: ServerResult) -> Outcome {
     let Ok(result) = serde_json::to_value(result) else { return unreadable() };
     let (content, structured) = (result.get("content").and_then(Value::as_array), result.get("structuredContent"));
     if content.is_none() && structured.is_none() {
@@ -23,7 +22,6 @@ pub async fn outcome_of(result: ServerResult, reader: &dyn Reader) -> Outcome {
     let fate = if result.get("isError").and_then(Value::as_bool) == Some(true) { Fate::Failed } else { Fate::Done };
     let mut taken = Taken::default();
     let parts = content.into_iter().flatten().map(|part| taken.part(part)).collect();
-    let parts = reencoded(parts, reader).await;
     outcome(fate, parts, structured.filter(|value| !value.is_null()).cloned())
 }
 
@@ -91,7 +89,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::server::convert::PlainReader;
 
     fn parts(content: Value) -> Vec<Part> {
         let mut taken = Taken::default();
@@ -146,16 +143,14 @@ mod tests {
         assert!(matches!(&found[0], Part::Text(why) if why.contains("too large")));
     }
 
-    #[tokio::test]
-    async fn an_answer_that_is_no_result_fails_the_call() {
-        let read = async |value: Value| {
-            outcome_of(serde_json::from_value(value).expect("anything is a result"), &PlainReader).await
-        };
-        assert_eq!(read(json!({ "tools": 3 })).await.fate, Fate::Failed);
-        assert_eq!(read(json!("x")).await.fate, Fate::Failed);
-        assert_eq!(read(json!({ "content": [], "isError": true })).await.fate, Fate::Failed);
-        assert_eq!(read(json!({ "content": [{ "type": "new", "x": 1 }] })).await.fate, Fate::Done);
-        let structured = read(json!({ "content": [], "structuredContent": { "sum": 3 } })).await;
+    #[test]
+    fn an_answer_that_is_no_result_fails_the_call() {
+        let read = |value: Value| outcome_of(serde_json::from_value(value).expect("anything is a result"));
+        assert_eq!(read(json!({ "tools": 3 })).fate, Fate::Failed);
+        assert_eq!(read(json!("x")).fate, Fate::Failed);
+        assert_eq!(read(json!({ "content": [], "isError": true })).fate, Fate::Failed);
+        assert_eq!(read(json!({ "content": [{ "type": "new", "x": 1 }] })).fate, Fate::Done);
+        let structured = read(json!({ "content": [], "structuredContent": { "sum": 3 } }));
         assert_eq!((structured.fate, structured.result), (Fate::Done, json!({ "sum": 3 })));
     }
 }

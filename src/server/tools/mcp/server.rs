@@ -15,7 +15,6 @@ use super::log::Log;
 use super::pipe::Answers;
 use super::{ServerConfig, State, Status};
 use crate::domain::limits;
-use crate::server::convert::Reader;
 use crate::server::tools::toolbox::Described;
 
 /// How long a server may take, and how often it is begun anew.
@@ -93,8 +92,6 @@ pub struct Server {
     pub log: Log,
     /// The calls that run.
     pub calls: TaskTracker,
-    /// Draws the images of results anew.
-    pub reader: Arc<dyn Reader>,
 }
 
 impl Server {
