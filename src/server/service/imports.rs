@@ -16,6 +16,7 @@ use differences::Apart;
 use files::Files;
 use looked::Looked;
 use reading::{Read, Reading};
+use redrawn::Redrawn;
 
 mod archived;
 mod arriving;
@@ -30,6 +31,7 @@ mod looked;
 mod onward;
 mod plant;
 mod reading;
+mod redrawn;
 mod standing;
 mod told;
 
@@ -102,6 +104,10 @@ pub struct ImportReport {
     #[serde(skip)]
     #[schema(ignore)]
     looked: Looked,
+    /// Images of an archive that were drawn again.
+    #[serde(skip)]
+    #[schema(ignore)]
+    redrawn: Redrawn,
 }
 
 /// A chat of the report.

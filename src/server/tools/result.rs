@@ -10,8 +10,10 @@ use crate::domain::limits;
 use clean::{Cleaned, is_deep};
 
 mod clean;
+mod redrawn;
 
 pub use clean::decoded;
+pub use redrawn::redrawn;
 
 pub use crate::server::outbound::pictures::raster;
 
