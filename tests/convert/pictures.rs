@@ -177,7 +177,10 @@ async fn picture_of_a_tool_that_cannot_be_drawn_is_a_file_and_stops_nothing() {
     let files = outcome.metadata["files"].as_array().unwrap();
     assert_eq!(files.len(), 2);
     for (file, bytes) in files.iter().zip([&bomb, &cut]) {
-        assert_eq!((file["mime"].as_str(), file["bytes"].as_u64()), (Some("application/octet-stream"), Some(bytes.len() as u64)));
+        assert_eq!(
+            (file["mime"].as_str(), file["bytes"].as_u64()),
+            (Some("application/octet-stream"), Some(bytes.len() as u64))
+        );
         let blob = outcome.blobs.iter().find(|blob| file["blob"] == blob.sha256.as_str()).unwrap();
         assert_eq!((blob.mime.as_str(), blob.bytes.as_ref()), ("application/octet-stream", bytes.as_slice()));
     }

@@ -145,11 +145,7 @@ impl Sent {
     }
 
     /// Which chat it is about, and the files that could not be attached, with why.
-    async fn take(
-        &mut self,
-        app: &App,
-        viewer: UserId,
-    ) -> Result<(Option<ChatId>, Vec<(String, String)>), Problem> {
+    async fn take(&mut self, app: &App, viewer: UserId) -> Result<(Option<ChatId>, Vec<(String, String)>), Problem> {
         if self.typed.text.len() > limits::MESSAGE_BYTES {
             return Err(Invalid::new("text", "is too long").into());
         }

@@ -213,7 +213,8 @@ fn backslashes(bytes: &[u8]) -> usize {
 
 /// Whether these bytes begin with `u` and the number of this ASCII character.
 fn is_number_of(bytes: &[u8], expected: u8) -> bool {
-    let digits = bytes.strip_prefix(b"u").and_then(|rest| rest.get(..4)).and_then(|four| std::str::from_utf8(four).ok());
+    let digits =
+        bytes.strip_prefix(b"u").and_then(|rest| rest.get(..4)).and_then(|four| std::str::from_utf8(four).ok());
     expected.is_ascii() && digits.and_then(|four| u8::from_str_radix(four, 16).ok()) == Some(expected)
 }
 
@@ -263,7 +264,8 @@ mod tests {
             assert!(read["a"].as_str().unwrap().ends_with("[removed]!"), "{written}: {read}");
         }
         let arguments = serde_json::json!({ "k": "key/0123+ABCdef\"9" }).to_string();
-        let nested = serde_json::json!({ "arguments": arguments.replace('/', "\\/").replace('A', "\\u0041") }).to_string();
+        let nested =
+            serde_json::json!({ "arguments": arguments.replace('/', "\\/").replace('A', "\\u0041") }).to_string();
         let clean = secrets.redact_bytes(nested.into());
         let read: Value = serde_json::from_slice(&clean).unwrap();
         let inner: Value = serde_json::from_str(read["arguments"].as_str().unwrap()).unwrap();

@@ -98,12 +98,7 @@ fn set_size(jpeg: &mut [u8], [height, width]: [u16; 2]) -> Option<usize> {
 
 /// A photo in the bytes that it has.
 pub fn as_it_is(file: &[u8], image: &DynamicImage) -> Form {
-    Form {
-        mime: Kind::Jpeg.mime(),
-        width: image.width(),
-        height: image.height(),
-        bytes: Bytes::copy_from_slice(file),
-    }
+    Form { mime: Kind::Jpeg.mime(), width: image.width(), height: image.height(), bytes: Bytes::copy_from_slice(file) }
 }
 
 /// What models are sent: as it is kept if that is small enough, else as a photo, and at last a smaller one.

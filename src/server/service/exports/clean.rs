@@ -60,9 +60,7 @@ mod tests {
     use crate::domain::sample;
 
     fn with(content: Content) -> Turn {
-        let mut turn = sample::turn();
-        turn.blocks[0].content = content;
-        turn
+        sample::reply(2, [content])
     }
 
     #[test]

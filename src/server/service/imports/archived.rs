@@ -16,9 +16,9 @@ use crate::server::platform::ids;
 use crate::server::platform::tasks;
 use crate::server::service::uploads::{UploadKind, forms_of, store_forms};
 use crate::server::service::{Service, ServiceError};
+use crate::server::store::blobs::ImageForm;
 use crate::server::store::documents::{self, write};
 use crate::server::store::uploads::{self, NewUpload};
-use crate::server::store::blobs::ImageForm;
 use crate::server::store::{StoreError, blobs};
 
 /// What bytes are that say they are an image and are none.

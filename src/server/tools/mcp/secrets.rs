@@ -47,13 +47,23 @@ mod tests {
 
     #[test]
     fn credentials_of_every_place_are_known_and_ordinary_values_are_not() {
-        let env = [("GITHUB_TOKEN", "ghp_9f8e7d6c5b4a"), ("LANG", "de_DE.UTF-8-modern"), ("API_KEY_FILE", "/run/secret")];
+        let env =
+            [("GITHUB_TOKEN", "ghp_9f8e7d6c5b4a"), ("LANG", "de_DE.UTF-8-modern"), ("API_KEY_FILE", "/run/secret")];
         let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let argv = ["server", "--api-key=9f8e7d6c5b4a3f2e", "--token", "4a5b6c7d8e9f0a1b", "--verbose", "--name", "ordinary-words"];
+        let argv = [
+            "server",
+            "--api-key=9f8e7d6c5b4a3f2e",
+            "--token",
+            "4a5b6c7d8e9f0a1b",
+            "--verbose",
+            "--name",
+            "ordinary-words",
+        ];
         let argv = argv.map(str::to_owned).to_vec();
         let found = credentials(Transport::Program { argv, env, folder: None });
         assert_eq!(found, ["ghp_9f8e7d6c5b4a", "9f8e7d6c5b4a3f2e", "4a5b6c7d8e9f0a1b"]);
-        let url = url::Url::parse("https://me:hunter2hunter2@example.org/mcp?api_key=9f8e7d6c5b4a3f2e&team=the-whole-team");
+        let url =
+            url::Url::parse("https://me:hunter2hunter2@example.org/mcp?api_key=9f8e7d6c5b4a3f2e&team=the-whole-team");
         let headers = vec![
             ("Authorization".to_owned(), SecretString::from("Bearer 0a1b2c3d4e5f6a7b")),
             ("X-Title".to_owned(), SecretString::from("an ordinary title")),
