@@ -203,13 +203,13 @@ async fn words_of_a_form_that_breaks_off_or_is_refused_come_back() {
     let long = format!("{words} {}", "x".repeat(limits::MESSAGE_BYTES));
     for api in apis(Vec::new).await {
         for (what, body, status) in [
-            ("it breaks off in its file", field("text", words) + file, StatusCode::UNPROCESSABLE_ENTITY),
+            ("it breaks off in its file", field("text", words) + file, StatusCode::BAD_REQUEST),
             (
                 "its chat is gone",
                 field("text", words) + &field("chat_id", &missing) + file + "\r\n--X--\r\n",
                 StatusCode::NOT_FOUND,
             ),
-            ("it is too long", field("text", &long) + file + "\r\n--X--\r\n", StatusCode::UNPROCESSABLE_ENTITY),
+            ("it is too long", field("text", &long) + file + "\r\n--X--\r\n", StatusCode::BAD_REQUEST),
         ] {
             let request = Request::builder().method("POST").uri("/forms/attach").header("host", "127.0.0.1:3000");
             let request =
