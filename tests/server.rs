@@ -6,6 +6,8 @@
 #[path = "store/actors.rs"]
 #[expect(dead_code, reason = "calls and their answers are for the tests of the store")]
 mod actors;
+#[path = "server/archived_images.rs"]
+mod archived_images;
 #[path = "server/at_once.rs"]
 mod at_once;
 #[path = "server/attaching.rs"]
@@ -78,6 +80,9 @@ mod legacy_samples;
 mod long_chats;
 #[path = "server/lost_acknowledgements.rs"]
 mod lost_acknowledgements;
+#[path = "convert/made.rs"]
+#[expect(dead_code, reason = "documents are read by the tests of convert")]
+mod made;
 #[path = "server/once.rs"]
 mod once;
 #[path = "server/openapi.rs"]
@@ -125,6 +130,8 @@ mod tool_calls;
 mod tool_exposure;
 #[path = "server/tool_loop.rs"]
 mod tool_loop;
+#[path = "server/tool_pictures.rs"]
+mod tool_pictures;
 #[path = "server/tool_restart.rs"]
 mod tool_restart;
 #[path = "server/tool_resume.rs"]

@@ -179,6 +179,9 @@ pub const TOOLS_IN_A_ROW: usize = 5;
 /// Images of one result, and one of them.
 pub const TOOL_IMAGES: usize = 16;
 pub const TOOL_IMAGE_BYTES: usize = 8 << 20;
+/// All images of one result are drawn again within this; those that are not are kept as files.
+pub const TOOL_PICTURES_TIME: Duration = Duration::from_secs(30);
+pub const TOOL_PICTURES_AT_ONCE: usize = 2;
 /// One message of a server, and the end of what it says beside them that is kept.
 pub const TOOL_LINE_BYTES: usize = 16 << 20;
 pub const TOOL_LOG_BYTES: usize = 16 << 10;

@@ -2,8 +2,10 @@
 
 use image::codecs::gif::GifDecoder;
 use image::{AnimationDecoder, DynamicImage, ImageFormat, RgbaImage, load_from_memory};
-use turnleaf::domain::limits;
+use turnleaf::domain::{limits, told};
 use turnleaf::server::convert::{Form, Kind, Refused};
+use turnleaf::server::tools::result::{Part, outcome, redrawn};
+use turnleaf::server::tools::toolbox::{Fate, Outcome};
 
 use crate::made::{encoded, gif, halves, photo, png_head, png_with_words};
 use crate::{converter, picture};
@@ -51,6 +53,30 @@ async fn every_kind_stays_what_it_is_without_what_it_hides() {
     assert_eq!(shown(&made.image).into_rgba8(), clear.into_rgba8());
     let small = made.thumbnail.unwrap();
     assert_eq!((small.mime, small.width, shown(&small).color().has_alpha()), ("image/png", 512, true));
+}
+
+#[tokio::test]
+async fn picture_that_was_made_here_stays_byte_for_byte_and_what_is_added_to_it_goes() {
+    let grey = DynamicImage::ImageLuma8(halves(90, 70).into_luma8());
+    let clear = DynamicImage::ImageRgba8(RgbaImage::from_pixel(60, 30, image::Rgba([1, 2, 3, 100])));
+    for file in [
+        photo(801, 402),
+        encoded(&grey, ImageFormat::Jpeg),
+        png_with_words("secret words"),
+        encoded(&clear, ImageFormat::WebP),
+        gif(3, 16),
+    ] {
+        let (_, once) = picture("a", file).await.unwrap();
+        let (_, again) = picture("a", once.image.bytes.to_vec()).await.unwrap();
+        assert_eq!(again.image, once.image, "{}", once.image.mime);
+        let more = [&once.image.bytes, &b"GPS! behind it"[..]].concat();
+        let (_, clean) = picture("a", more).await.unwrap();
+        assert!(!has(&clean.image, b"GPS!"), "{}", once.image.mime);
+    }
+    let (_, once) = picture("a", photo(80, 40)).await.unwrap();
+    let comment = [&b"\xff\xfe\0\x08secret"[..], &once.image.bytes[2..]].concat();
+    let (_, clean) = picture("a", [&b"\xff\xd8"[..], &comment].concat()).await.unwrap();
+    assert!(!has(&clean.image, b"secret"));
 }
 
 #[tokio::test]
@@ -104,4 +130,60 @@ async fn hostile_pictures_are_refused_and_cost_nothing() {
         assert!(matches!(picture(name, file.to_vec()).await, Err(Refused::Unsupported(_))), "{name}");
     }
     assert_eq!(picture("a.png", Vec::new()).await, Err(Refused::Empty));
+}
+
+/// What a tool gives, as it is stored: its pictures drawn again by the real process.
+async fn stored(parts: Vec<Part>) -> Outcome {
+    redrawn(&converter(), outcome(Fate::Done, parts, None)).await
+}
+
+fn said_image(bytes: &[u8]) -> Part {
+    Part::Image { mime: "image/png".into(), bytes: bytes.to_vec().into() }
+}
+
+#[tokio::test]
+async fn pictures_of_a_tool_lose_their_places_and_what_stands_behind_them() {
+    let with_more = |file: Vec<u8>| [file, b"GPS! <script>".to_vec()].concat();
+    let files = [with_more(photo(300, 200)), with_more(png_with_words("secret words")), with_more(gif(3, 16))];
+    let mut parts: Vec<Part> = files.iter().map(|file| said_image(file)).collect();
+    parts.push(Part::Other { mime: "application/octet-stream".into(), bytes: files[0].clone().into() });
+    let outcome = stored(parts).await;
+    let images = told::images(&outcome.metadata.clone().into());
+    assert_eq!(images.len(), 4, "{:?}", outcome.metadata);
+    for (image, mime) in images.iter().zip(["image/jpeg", "image/png", "image/gif", "image/jpeg"]) {
+        assert_eq!(image.mime, mime);
+        let blob = outcome.blobs.iter().find(|blob| blob.sha256 == image.blob).unwrap();
+        assert_eq!(blob.mime, mime);
+        load_from_memory(&blob.bytes).unwrap();
+    }
+    assert_eq!(outcome.blobs.len(), 3, "the same picture is one blob");
+    for blob in &outcome.blobs {
+        for hidden in [&b"Exif"[..], b"GPS!", b"<script>", b"secret"] {
+            assert!(!blob.bytes.windows(hidden.len()).any(|some| some == hidden), "{} {hidden:?}", blob.mime);
+        }
+    }
+}
+
+#[tokio::test]
+async fn picture_of_a_tool_that_cannot_be_drawn_is_a_file_and_stops_nothing() {
+    let bomb = png_head(50_000, 50_000, 8);
+    let cut = encoded(&halves(40, 20), ImageFormat::Jpeg)[..30].to_vec();
+    let whole = png_with_words("secret words");
+    let parts = vec![Part::Text("see".into()), said_image(&bomb), said_image(&cut), said_image(&whole)];
+    let outcome = stored(parts).await;
+    assert_eq!(outcome.fate, Fate::Done);
+    let images = told::images(&outcome.metadata.clone().into());
+    assert_eq!(images.iter().map(|image| image.mime.as_str()).collect::<Vec<_>>(), ["image/png"]);
+    let files = outcome.metadata["files"].as_array().unwrap();
+    assert_eq!(files.len(), 2);
+    for (file, bytes) in files.iter().zip([&bomb, &cut]) {
+        assert_eq!(
+            (file["mime"].as_str(), file["bytes"].as_u64()),
+            (Some("application/octet-stream"), Some(bytes.len() as u64))
+        );
+        let blob = outcome.blobs.iter().find(|blob| file["blob"] == blob.sha256.as_str()).unwrap();
+        assert_eq!((blob.mime.as_str(), blob.bytes.as_ref()), ("application/octet-stream", bytes.as_slice()));
+    }
+    let text = outcome.result.as_str().unwrap();
+    assert!(text.starts_with("see\n\n[2 images could not be read as pictures"), "{text}");
 }

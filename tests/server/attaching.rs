@@ -192,3 +192,33 @@ async fn the_form_of_an_edit_keeps_what_is_ticked_and_takes_files_once() {
         api.house.check().await;
     }
 }
+
+#[tokio::test]
+async fn words_of_a_form_that_breaks_off_or_is_refused_come_back() {
+    let words = "half a thought";
+    let field =
+        |name: &str, value: &str| format!("--X\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
+    let file = "--X\r\ncontent-disposition: form-data; name=\"files\"; filename=\"a.md\"\r\n\r\n# A";
+    let missing = ids::mint::<uuid::Uuid>().to_string();
+    let long = format!("{words} {}", "x".repeat(limits::MESSAGE_BYTES));
+    for api in apis(Vec::new).await {
+        for (what, body, status) in [
+            ("it breaks off in its file", field("text", words) + file, StatusCode::BAD_REQUEST),
+            (
+                "its chat is gone",
+                field("text", words) + &field("chat_id", &missing) + file + "\r\n--X--\r\n",
+                StatusCode::NOT_FOUND,
+            ),
+            ("it is too long", field("text", &long) + file + "\r\n--X--\r\n", StatusCode::BAD_REQUEST),
+        ] {
+            let request = Request::builder().method("POST").uri("/forms/attach").header("host", "127.0.0.1:3000");
+            let request =
+                request.header("accept", "text/html").header("content-type", "multipart/form-data; boundary=X");
+            let answer = api.send(request.body(Body::from(body)).unwrap()).await;
+            assert_eq!(answer.status(), status, "{what}");
+            let page = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+            let page = String::from_utf8(page.into()).unwrap();
+            assert!(page.contains(words), "{what}: {page}");
+        }
+    }
+}

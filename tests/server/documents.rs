@@ -291,6 +291,10 @@ async fn files_come_in_within_bounds_and_under_names_that_do_nothing() {
         ] {
             let (answered, problem) = upload(&api, name, bytes).await;
             assert_eq!((answered, &problem["code"]), (status, &json!(code)), "{name}: {problem}");
+            // It names the field, and says what can be done about a file.
+            let field = if code == "invalid" { "name" } else { "file" };
+            assert_eq!(problem["field"], field, "{name}: {problem}");
+            assert_eq!(problem["advice"].is_string(), field == "file", "{name}: {problem}");
         }
         // A body that says how long it is is refused unread; one that does not, as soon as it is too long.
         let stated = Request::builder().method("POST").uri("/api/blobs?name=x").header("host", "127.0.0.1:3000");

@@ -280,6 +280,19 @@ async fn downloads_that_nobody_reads_keep_their_places_and_streams_do_not() {
     refused.write_all(form.as_bytes()).await.unwrap();
     let page = until(&mut refused, "</html>").await;
     assert!(page.starts_with("HTTP/1.1 429") && page.contains("typed-words"), "{page}");
+    // Also where files come with it, and whatever comes behind the words.
+    let form = "--X\r\ncontent-disposition: form-data; name=\"turn_id\"\r\n\r\nx\r\n\
+                --X\r\ncontent-disposition: form-data; name=\"text\"\r\n\r\nedited-words\r\n\
+                --X\r\ncontent-disposition: form-data; name=\"files\"; filename=\"a.txt\"\r\n\r\nfile\r\n--X--\r\n";
+    let head = format!(
+        "POST /forms/edit\r\n{PROXY}X-Forwarded-For: 203.0.113.7\r\nAccept: text/html\r\n\
+         Content-Type: multipart/form-data; boundary=X\r\nContent-Length: {}\r\n",
+        form.len()
+    );
+    let mut refused = ask(address, &head).await;
+    refused.write_all(form.as_bytes()).await.unwrap();
+    let page = until(&mut refused, "</html>").await;
+    assert!(page.starts_with("HTTP/1.1 429") && page.contains("edited-words"), "{page}");
     // Given up, they make room.
     drop(unread);
     loop {

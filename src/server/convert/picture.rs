@@ -32,6 +32,8 @@ pub fn read(kind: Kind, file: &[u8]) -> Result<Picture, Refused> {
     let is_animated = animation.is_some();
     let image = match animation {
         Some(form) => form,
+        // Made of it once more, a photo would lose a little each time that it goes from one server to another.
+        None if style == Style::Photo && encode::is_own_photo(file, &pixels) => encode::as_it_is(file, &pixels),
         None => encode::kept(&pixels, style)?,
     };
     let is_fit = image.width.max(image.height) <= limits::MODEL_IMAGE_PIXELS

@@ -1,20 +1,23 @@
 //! The composer's attachments without script: files are sent with the form as it is, and each that is attached has a button
 //! that takes it away. What is typed comes back with the page.
 
+use std::mem::take;
+
 use axum::Form;
 use axum::extract::{Multipart, Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use super::failed_page::Written;
 use super::forms::lock_of;
 use super::plain_page::{Asked, see_other};
 use super::problem::Problem;
 use super::refusal::refusal_sentence;
-use super::uploads::{broken, file_of, read_form, text_of};
+use super::uploads::{arrived_form, broken, file_of, text_of};
 use crate::domain::attachment::DOCUMENT;
-use crate::domain::{ChatId, Thinking, UserId, limits};
+use crate::domain::{ChatId, Invalid, Thinking, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::attaching::not_attached;
@@ -68,62 +71,100 @@ pub async fn detach(State(app): State<App>, viewer: Viewer, Form(typed): Form<Ty
 }
 
 /// `POST /forms/attach`: attaches the files of the form to the draft. What is wrong with one keeps no other from being
-/// taken, and is said on a page of its own.
+/// taken, and is said on a page of its own. What cannot be taken at all is said on a page that has the words.
 pub async fn attach(
     State(app): State<App>,
     viewer: Viewer,
     asked: Asked,
     request: Request,
 ) -> Result<Response, Problem> {
-    let (chat, refused) = read_form((&app, viewer.0), request, |form| take(&app, viewer.0, form)).await?;
-    if refused.is_empty() {
-        return Ok(see_other(&page_of(chat)));
+    let mut sent = Sent::default();
+    let done = match sent.read((&app, viewer.0), request).await {
+        Ok(()) => sent.take(&app, viewer.0).await,
+        Err(problem) => Err(problem),
+    };
+    match done {
+        Ok((chat, refused)) if refused.is_empty() => Ok(see_other(&page_of(chat))),
+        Ok((chat, refused)) => {
+            let page = not_attached(refused, page_of(chat));
+            Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
+        }
+        Err(problem) => Ok(with_words(problem, &sent.typed.text)),
     }
-    let page = not_attached(refused, page_of(chat));
-    Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
 }
 
-/// Which chat it is about, and the files that could not be attached, with why.
-async fn take(
-    app: &App,
-    viewer: UserId,
-    mut form: Multipart,
-) -> Result<(Option<ChatId>, Vec<(String, String)>), Problem> {
-    let (mut typed, mut files, mut refused) = (Typed::default(), Vec::new(), Vec::new());
-    while let Some(field) = form.next_field().await.map_err(broken)? {
-        let name = field.name().unwrap_or_default().to_owned();
-        match name.as_str() {
-            "files" if files.len() >= limits::FORM_FILES => {
-                let file = field.file_name().unwrap_or_default().to_owned();
-                refused.push((file, words::too_many_files().to_owned()));
-                break;
+/// A failure whose page has what somebody typed.
+pub(super) fn with_words(problem: Problem, text: &str) -> Response {
+    let mut response = problem.into_response();
+    if !text.trim().is_empty() {
+        response.extensions_mut().insert(Written(vec![text.replace("\r\n", "\n")]));
+    }
+    response
+}
+
+/// The composer's form with files, as far as it came.
+#[derive(Default)]
+struct Sent {
+    typed: Typed,
+    files: Vec<(String, bytes::Bytes)>,
+    /// The files that cannot be attached, with why.
+    refused: Vec<(String, String)>,
+}
+
+impl Sent {
+    /// Where it fails, what came before is kept.
+    async fn read(&mut self, of: (&App, UserId), request: Request) -> Result<(), Problem> {
+        let arrived = arrived_form(of, request).await?;
+        let read = self.read_parts(arrived.form).await;
+        arrived.broken.map_or(read, Err)
+    }
+
+    async fn read_parts(&mut self, mut form: Multipart) -> Result<(), Problem> {
+        while let Some(field) = form.next_field().await.map_err(broken)? {
+            let name = field.name().unwrap_or_default().to_owned();
+            match name.as_str() {
+                "files" if self.files.len() >= limits::FORM_FILES => {
+                    let file = field.file_name().unwrap_or_default().to_owned();
+                    self.refused.push((file, words::too_many_files().to_owned()));
+                    break;
+                }
+                "files" => match file_of(field).await? {
+                    Some((file, Ok(bytes))) => self.files.push((file, bytes)),
+                    Some((file, Err(error))) => self.refused.push((file, refusal_sentence(&error))),
+                    None => {}
+                },
+                // What is too long for a message is said with all of it still there.
+                "text" => self.typed.text = text_of(field, limits::BODY_BYTES).await?,
+                "chat_id" => self.typed.chat_id = Some(text_of(field, SHORT).await?),
+                "model" => self.typed.model = Some(text_of(field, SHORT).await?),
+                "thinking" => self.typed.thinking = Some(text_of(field, SHORT).await?),
+                // What else the composer's form has.
+                _ => drop(text_of(field, SHORT).await?),
             }
-            "files" => match file_of(field).await? {
-                Some((file, Ok(bytes))) => files.push((file, bytes)),
-                Some((file, Err(error))) => refused.push((file, refusal_sentence(&error))),
-                None => {}
-            },
-            "text" => typed.text = text_of(field, limits::MESSAGE_BYTES).await?,
-            "chat_id" => typed.chat_id = Some(text_of(field, SHORT).await?),
-            "model" => typed.model = Some(text_of(field, SHORT).await?),
-            "thinking" => typed.thinking = Some(text_of(field, SHORT).await?),
-            // What else the composer's form has.
-            _ => drop(text_of(field, SHORT).await?),
         }
+        Ok(())
     }
-    let chat = typed.chat()?;
-    typed.keep(app, viewer, chat).await?;
-    if files.is_empty() && refused.is_empty() {
-        refused.push((words::file().to_owned(), words::no_file().to_owned()));
-    }
-    for (name, bytes) in files {
-        match attach_file(app, viewer, chat, &name, bytes).await {
-            Ok(()) => {}
-            Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
-            Err(error) => refused.push((name, refusal_sentence(&error))),
+
+    /// Which chat it is about, and the files that could not be attached, with why.
+    async fn take(&mut self, app: &App, viewer: UserId) -> Result<(Option<ChatId>, Vec<(String, String)>), Problem> {
+        if self.typed.text.len() > limits::MESSAGE_BYTES {
+            return Err(Invalid::new("text", "is too long").into());
         }
+        let (files, mut refused) = (take(&mut self.files), take(&mut self.refused));
+        let chat = self.typed.chat()?;
+        self.typed.keep(app, viewer, chat).await?;
+        if files.is_empty() && refused.is_empty() {
+            refused.push((words::file().to_owned(), words::no_file().to_owned()));
+        }
+        for (name, bytes) in files {
+            match attach_file(app, viewer, chat, &name, bytes).await {
+                Ok(()) => {}
+                Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
+                Err(error) => refused.push((name, refusal_sentence(&error))),
+            }
+        }
+        Ok((chat, refused))
     }
-    Ok((chat, refused))
 }
 
 async fn attach_file(

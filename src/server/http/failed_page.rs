@@ -1,11 +1,13 @@
 //! What fails for a browser is told on a page: in the reader's language, with what can be done about it, a way back, the
 //! request's id, and the words that somebody typed into a form. Scripts are answered as `problem` says.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{FromRequest, Request, State};
+use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use futures::stream;
+use futures::{StreamExt, stream};
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Method, StatusCode, Uri};
 
@@ -13,6 +15,7 @@ use super::plain_page::{Asked, Fields};
 use super::problem::Problem;
 use super::refusal::QUOTA_BYTES;
 use super::request_id::X_REQUEST_ID;
+use super::uploads::text_of;
 use super::{headers, language, router};
 use crate::domain::limits;
 use crate::server::app::App;
@@ -36,13 +39,19 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     let (parts, body) = request.into_parts();
     let asked_with = (parts.method.clone(), parts.uri.clone(), parts.headers.clone());
     let (body, typed) = read_again(&parts.headers, body).await;
-    let response = next.run(Request::from_parts(parts, body)).await;
+    let unread = Unread::of(&parts.headers, body);
+    let response = next.run(Request::from_parts(parts, unread.body())).await;
     if !is_untold(&response) {
         return response;
     }
     let typed = match response.extensions().get::<Written>() {
         Some(Written(typed)) => typed.clone(),
-        None => written(typed).await,
+        // Nothing of another site's form is shown.
+        None if response.status() == StatusCode::FORBIDDEN => Vec::new(),
+        None => match unread.beginning().await {
+            Some(beginning) => written(&asked_with.2, beginning).await,
+            None => written(&asked_with.2, typed).await,
+        },
     };
     let locale = language::asked(&asked_with.2);
     speak(locale, || told(&app, asked_with, &typed, response))
@@ -77,6 +86,49 @@ async fn read_again(headers: &HeaderMap, body: Body) -> (Body, Bytes) {
     };
     // It breaks off for its handler too, which would take nothing for an empty form.
     (Body::from_stream(stream::iter([Err::<Bytes, _>(why)])), Bytes::new())
+}
+
+/// The body of a request. Where it is refused before anybody read a form with files, the words are still in it.
+#[derive(Clone)]
+struct Unread {
+    body: Arc<Mutex<Option<Body>>>,
+    has_files: bool,
+}
+
+impl Unread {
+    fn of(headers: &HeaderMap, body: Body) -> Self {
+        let kind = headers.get(CONTENT_TYPE);
+        let has_files = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/form-data"));
+        Self { body: Arc::new(Mutex::new(Some(body))), has_files }
+    }
+
+    fn take(&self) -> Option<Body> {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The body for the handler: where there are files, it is taken when it is first read.
+    fn body(&self) -> Body {
+        if !self.has_files {
+            return self.take().unwrap_or_default();
+        }
+        let unread = self.clone();
+        let taken = stream::once(async move { unread.take().unwrap_or_default().into_data_stream() });
+        Body::from_stream(taken.flatten())
+    }
+
+    /// The beginning of a form with files that nobody read: what is written stands before the files.
+    async fn beginning(&self) -> Option<Bytes> {
+        let mut pieces = self.take()?.into_data_stream();
+        let mut beginning = Vec::new();
+        while let Some(Ok(piece)) = pieces.next().await {
+            let room = limits::BODY_BYTES - beginning.len();
+            beginning.extend_from_slice(&piece[..piece.len().min(room)]);
+            if beginning.len() == limits::BODY_BYTES {
+                break;
+            }
+        }
+        Some(beginning.into())
+    }
 }
 
 fn told(app: &App, (method, uri, asked): (Method, Uri, HeaderMap), typed: &[String], response: Response) -> Response {
@@ -115,11 +167,31 @@ fn told(app: &App, (method, uri, asked): (Method, Uri, HeaderMap), typed: &[Stri
     Response::from_parts(drawn, body)
 }
 
-/// What people wrote, of the fields of a form.
-async fn written(form: Bytes) -> Vec<String> {
-    let kind = "application/x-www-form-urlencoded";
+/// What people wrote, of the fields of a form, as far as it came.
+async fn written(headers: &HeaderMap, form: Bytes) -> Vec<String> {
+    let Some(kind) = headers.get(CONTENT_TYPE).filter(|_| !form.is_empty()) else { return Vec::new() };
     let Ok(request) = Request::post("/").header(CONTENT_TYPE, kind).body(Body::from(form)) else { return Vec::new() };
-    let Ok(fields) = Fields::from_request(request, &()).await else { return Vec::new() };
-    let all = WRITTEN.iter().flat_map(|name| fields.all(name)).map(|text| text.replace("\r\n", "\n"));
+    let texts = if kind.as_bytes().starts_with(b"multipart/") {
+        match Multipart::from_request(request, &()).await {
+            Ok(form) => parts_written(form).await,
+            Err(_) => Vec::new(),
+        }
+    } else {
+        let Ok(fields) = Fields::from_request(request, &()).await else { return Vec::new() };
+        WRITTEN.iter().flat_map(|name| fields.all(name)).collect()
+    };
+    let all = texts.into_iter().map(|text| text.replace("\r\n", "\n"));
     all.filter(|text| !text.trim().is_empty()).collect()
+}
+
+/// The same of a form with files.
+async fn parts_written(mut form: Multipart) -> Vec<String> {
+    let mut texts = Vec::new();
+    while let Ok(Some(field)) = form.next_field().await {
+        let is_written = field.file_name().is_none() && field.name().is_some_and(|name| WRITTEN.contains(&name));
+        if let (true, Ok(text)) = (is_written, text_of(field, limits::BODY_BYTES).await) {
+            texts.push(text);
+        }
+    }
+    texts
 }

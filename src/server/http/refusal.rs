@@ -31,7 +31,12 @@ impl From<ServiceError> for Problem {
                     Unfit::Room => StatusCode::INSUFFICIENT_STORAGE,
                 };
                 let extra = extra.map(|extra| *extra).unwrap_or_default();
-                with_members(Self::new(status, code, message).with("field", field), extra)
+                let problem = Self::new(status, code, message).with("field", field);
+                let problem = match advice(code) {
+                    Some(advice) => problem.with("advice", advice),
+                    None => problem,
+                };
+                with_members(problem, extra)
             }
             ServiceError::TooManyRunning => Self::too_many("Too many replies run at once.", 5),
             ServiceError::Storage(refusal) => {
@@ -62,6 +67,20 @@ pub(super) fn refusal_sentence(error: &ServiceError) -> String {
         ServiceError::Storage(refusal) => storage_words::sentence(*refusal),
         error => told_of_field(&error.to_string()),
     }
+}
+
+/// What a script can do about a file that was refused.
+fn advice(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "empty_file" => "Send the bytes of the file as the body of the request.",
+        "unsupported_file" => "Send text, HTML, CSV, PDF, DOCX, PPTX, XLSX, PNG, JPEG, GIF or WebP.",
+        "image_too_large" => "Make the image smaller and send it again.",
+        "encoding" => "Name one of `choices` as `encoding`, or save the file as UTF-8.",
+        "unpacks_too_large" | "unreadable_file" => "Send a smaller file, or its parts one by one.",
+        "damaged_file" => "Open the file in the program that made it, save it again, and send that.",
+        "no_text" => "Send a file whose pages have text, or its pages as images.",
+        _ => return None,
+    })
 }
 
 fn with_members(problem: Problem, extra: serde_json::Value) -> Problem {

@@ -1,14 +1,13 @@
 //! The verbs of a turn as pages and forms without script: other words, another model, a copy of the path.
 
 use axum::extract::{FromRequest, Multipart, Request, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use leptos::prelude::AnyView;
 use serde::Deserialize;
 
-use super::attach_forms::block_of;
-use super::failed_page::Written;
+use super::attach_forms::{block_of, with_words};
 use super::forms::{no_room, to_turn};
 use super::path_id::PathId;
 use super::plain_page::{Asked, Fields};
@@ -74,13 +73,7 @@ pub async fn edit(State(app): State<App>, viewer: Viewer, asked: Asked, request:
         Ok(()) => edited(&app, viewer.0, asked, &typed).await,
         Err(problem) => Err(problem),
     };
-    done.or_else(|problem| {
-        let mut response = problem.into_response();
-        if !typed.text.is_empty() {
-            response.extensions_mut().insert(Written(vec![typed.text]));
-        }
-        Ok(response)
-    })
+    done.or_else(|problem| Ok(with_words(problem, &typed.text)))
 }
 
 async fn edited(app: &App, viewer: UserId, asked: Asked, typed: &Edit) -> Result<Response, Problem> {

@@ -72,6 +72,10 @@ enum Strand {
 }
 
 impl Strand {
+    fn is_of_a_call(&self) -> bool {
+        matches!(self, Self::Arguments(_) | Self::OwnArguments(_))
+    }
+
     fn item(self, text: String) -> Item {
         match self {
             Self::Text => Item::Text(text),
@@ -82,12 +86,13 @@ impl Strand {
     }
 }
 
-/// A decoder whose words have no keys in them, also where the events of a stream cut a key up.
+/// A decoder whose words have no keys in them, also where the events of a stream cut a key up. Arguments of calls that
+/// arrive side by side are texts of their own, each with what is held back of it.
 pub struct CleanDecoder {
     decoder: Box<dyn Decoder>,
-    redactor: Redactor,
-    /// The text that what is held back belongs to.
-    strand: Option<Strand>,
+    secrets: Secrets,
+    /// The texts that may go on.
+    strands: Vec<(Strand, Redactor)>,
     said: Vec<Item>,
 }
 
@@ -97,15 +102,16 @@ impl CleanDecoder {
         if secrets.is_empty() {
             return decoder;
         }
-        Box::new(Self { decoder, redactor: Redactor::new(secrets), strand: None, said: Vec::new() })
+        Box::new(Self { decoder, secrets, strands: Vec::new(), said: Vec::new() })
     }
 
-    /// Gives out the text that is held back: it does not go on.
-    fn end_strand(&mut self, out: &mut Vec<Item>) {
-        let Some(strand) = self.strand.take() else { return };
-        let rest = text_of(self.redactor.finish());
-        if !rest.is_empty() {
-            out.push(strand.item(rest));
+    /// Gives out what is held back of those texts that do not go on.
+    fn end_strands(&mut self, is_over: impl Fn(&Strand) -> bool, out: &mut Vec<Item>) {
+        for (strand, mut redactor) in self.strands.extract_if(.., |(strand, _)| is_over(strand)) {
+            let rest = text_of(redactor.finish());
+            if !rest.is_empty() {
+                out.push(strand.item(rest));
+            }
         }
     }
 
@@ -121,18 +127,26 @@ impl CleanDecoder {
                     out.push(item);
                     continue;
                 }
+                // Another call begins beside those whose arguments still come.
+                item @ (Item::ToolCall { .. } | Item::OwnCall { .. }) => {
+                    self.end_strands(|strand| !strand.is_of_a_call(), out);
+                    out.push(item);
+                    continue;
+                }
                 item => {
-                    self.end_strand(out);
+                    self.end_strands(|_| true, out);
                     out.push(self.whole(item));
                     continue;
                 }
             };
-            if self.strand.as_ref() != Some(&strand) {
-                self.end_strand(out);
-                self.strand = Some(strand.clone());
-            }
+            // Words and reasoning stand one behind the other; arguments lie beside everything else.
+            self.end_strands(|known| *known != strand && !known.is_of_a_call(), out);
+            let at = self.strands.iter().position(|(known, _)| *known == strand).unwrap_or_else(|| {
+                self.strands.push((strand.clone(), Redactor::new(self.secrets.clone())));
+                self.strands.len() - 1
+            });
             let was_empty = text.is_empty();
-            let clean = text_of(self.redactor.push(text.into()));
+            let clean = text_of(self.strands[at].1.push(text.into()));
             // An empty text says that there is one.
             if was_empty || !clean.is_empty() {
                 out.push(strand.item(clean));
@@ -142,7 +156,7 @@ impl CleanDecoder {
 
     /// An item that comes in one piece.
     fn whole(&self, item: Item) -> Item {
-        let secrets = &self.redactor.secrets;
+        let secrets = &self.secrets;
         match item {
             Item::OwnResult { id, name, result, is_error } => {
                 Item::OwnResult { id, name, result: secrets.redact_value(result), is_error }
@@ -169,7 +183,7 @@ impl Decoder for CleanDecoder {
     fn finish(&mut self, out: &mut Vec<Item>) -> Outcome {
         let outcome = self.decoder.finish(&mut self.said);
         self.take(out);
-        self.end_strand(out);
+        self.end_strands(|_| true, out);
         outcome
     }
 

@@ -4,9 +4,13 @@
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 const REMOVED: &str = "[removed]";
+/// More backslashes before one character are no escape of any JSON within JSON that somebody writes.
+const ESCAPES: usize = 64;
+/// The bytes of `u0041`.
+const NUMBER: usize = 5;
 /// Shorter words are not searched for: they would hit ordinary text.
 const SHORTEST: usize = 6;
 /// How keys of well-known providers begin.
@@ -52,24 +56,43 @@ impl Secrets {
         self.clean(&bytes, false).0.into()
     }
 
-    /// The value without known secrets in its texts, however deep.
+    /// The value without known secrets in its texts and in the names of its objects, however deep. Two names that become
+    /// one stay two.
     pub fn redact_value(&self, value: Value) -> Value {
         match value {
-            Value::String(text) if self.is_in(text.as_bytes()) => {
-                Value::String(String::from_utf8_lossy(&self.clean(text.as_bytes(), true).0).into_owned())
-            }
+            Value::String(text) => Value::String(self.redact_known(text)),
             Value::Array(items) => items.into_iter().map(|item| self.redact_value(item)).collect(),
-            Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, self.redact_value(value))).collect(),
+            Value::Object(fields) => {
+                let mut clean = Map::new();
+                for (name, value) in fields {
+                    let mut name = self.redact_known(name);
+                    while clean.contains_key(&name) {
+                        name.push('_');
+                    }
+                    clean.insert(name, self.redact_value(value));
+                }
+                Value::Object(clean)
+            }
             other => other,
         }
     }
 
-    /// Whether one of them stands in a text of this value.
+    /// The text without known secrets. All else of it stays.
+    pub fn redact_known(&self, text: String) -> String {
+        if !self.is_in(text.as_bytes()) {
+            return text;
+        }
+        String::from_utf8_lossy(&self.clean(text.as_bytes(), true).0).into_owned()
+    }
+
+    /// Whether one of them stands in a text of this value, or in a name.
     pub fn is_in_value(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => self.is_in(text.as_bytes()),
             Value::Array(items) => items.iter().any(|item| self.is_in_value(item)),
-            Value::Object(fields) => fields.values().any(|value| self.is_in_value(value)),
+            Value::Object(fields) => {
+                fields.iter().any(|(name, value)| self.is_in(name.as_bytes()) || self.is_in_value(value))
+            }
             _ => false,
         }
     }
@@ -80,12 +103,12 @@ impl Secrets {
 
     /// Whether one of them stands in these bytes.
     pub fn is_in(&self, bytes: &[u8]) -> bool {
-        (0..bytes.len()).any(|at| self.longest_at(&bytes[at..]).is_some())
+        self.places(bytes).any(|at| self.longest_at(&bytes[at..]).is_some())
     }
 
     /// Whether bytes hold nothing of a secret, nor may end with the beginning of one.
     pub(super) fn is_decided(&self, bytes: &[u8]) -> bool {
-        (0..bytes.len()).all(|at| self.longest_at(&bytes[at..]).is_none() && !self.may_begin(&bytes[at..]))
+        self.places(bytes).all(|at| self.longest_at(&bytes[at..]).is_none() && !self.may_begin(&bytes[at..]))
     }
 
     /// The bytes without known secrets, and how many of them were read: all at the end, and else those before what may be
@@ -103,25 +126,96 @@ impl Secrets {
                     at += length;
                 }
                 None => {
-                    clean.push(bytes[at]);
-                    at += 1;
+                    // Backslashes before a character belong together: half an escape is none.
+                    let skipped = backslashes(rest).max(1);
+                    clean.extend_from_slice(&rest[..skipped]);
+                    at += skipped;
                 }
             }
         }
         (clean, at)
     }
 
+    /// Every place at which a secret may begin: not within backslashes, which are one escape with what is behind them.
+    fn places<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = usize> + use<'a> {
+        let mut begins = [false; 256];
+        for secret in self.0.iter() {
+            secret.expose_secret().as_bytes().first().into_iter().for_each(|first| begins[usize::from(*first)] = true);
+        }
+        begins[usize::from(b'\\')] = true;
+        let is_in_run = move |at: usize| at > 0 && bytes[at] == b'\\' && bytes[at - 1] == b'\\';
+        (0..bytes.len()).filter(move |&at| begins[usize::from(bytes[at])] && !is_in_run(at))
+    }
+
     /// How long the longest secret is that these bytes begin with.
     fn longest_at(&self, bytes: &[u8]) -> Option<usize> {
-        let secrets = self.0.iter().map(|secret| secret.expose_secret().as_bytes());
-        secrets.filter(|secret| bytes.starts_with(secret)).map(<[u8]>::len).max()
+        let found = self.0.iter().map(|secret| written_at(bytes, secret.expose_secret().as_bytes()));
+        let lengths = found.filter_map(|written| match written {
+            Written::Whole(length) => Some(length),
+            Written::Begun | Written::Not => None,
+        });
+        lengths.max()
     }
 
     /// Whether these bytes, all of them, are the beginning of a secret that is longer.
     fn may_begin(&self, bytes: &[u8]) -> bool {
-        let mut secrets = self.0.iter().map(|secret| secret.expose_secret().as_bytes());
-        secrets.any(|secret| secret.len() > bytes.len() && secret.starts_with(bytes))
+        let mut found = self.0.iter().map(|secret| written_at(bytes, secret.expose_secret().as_bytes()));
+        found.any(|written| matches!(written, Written::Begun))
     }
+}
+
+/// How far bytes begin with a secret.
+enum Written {
+    Not,
+    /// All of them are its beginning.
+    Begun,
+    /// It is so many bytes long there.
+    Whole(usize),
+}
+
+/// Reads a secret as it stands, or as JSON may write it: any character as `\u` and its number, some behind a backslash,
+/// and behind more of them in JSON that is a text of JSON.
+fn written_at(bytes: &[u8], secret: &[u8]) -> Written {
+    let mut at = 0;
+    for &expected in secret {
+        let rest = &bytes[at..];
+        match rest {
+            [] => return Written::Begun,
+            [b'\\', ..] => {}
+            [first, ..] if *first == expected => {
+                at += 1;
+                continue;
+            }
+            _ => return Written::Not,
+        }
+        let run = backslashes(rest);
+        let escaped = &rest[run..];
+        match escaped {
+            _ if run > ESCAPES => return Written::Not,
+            [] => return Written::Begun,
+            [b'u', digits @ ..] if digits.len() < 4 && b"00".starts_with(&digits[..digits.len().min(2)]) => {
+                return Written::Begun;
+            }
+            _ if is_number_of(escaped, expected) => at += run + NUMBER,
+            // A backslash of the secret itself, however it is written.
+            _ if expected == b'\\' => at += run,
+            [b'"' | b'/', ..] if escaped[0] == expected => at += run + 1,
+            _ => return Written::Not,
+        }
+    }
+    Written::Whole(at)
+}
+
+/// How many backslashes bytes begin with.
+fn backslashes(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| **byte == b'\\').count()
+}
+
+/// Whether these bytes begin with `u` and the number of this ASCII character.
+fn is_number_of(bytes: &[u8], expected: u8) -> bool {
+    let digits =
+        bytes.strip_prefix(b"u").and_then(|rest| rest.get(..4)).and_then(|four| std::str::from_utf8(four).ok());
+    expected.is_ascii() && digits.and_then(|four| u8::from_str_radix(four, 16).ok()) == Some(expected)
 }
 
 #[cfg(test)]
@@ -152,5 +246,46 @@ mod tests {
         assert_eq!(secrets.redact_bytes(exact.clone()), exact);
         let said = bytes::Bytes::from_static(b"\xffno hunter2hunter2 or hunter2hunter2!\xfe");
         assert_eq!(secrets.redact_bytes(said), &b"\xffno [removed] or [removed]!\xfe"[..]);
+    }
+
+    /// Every way to write a key in JSON, with the text around it.
+    #[test]
+    fn key_in_escapes_of_json_is_removed_and_what_is_left_is_json() {
+        let secrets = Secrets::new([SecretString::from("key/0123+ABCdef\"9")]);
+        for written in [
+            r#"{"a":"my key/0123+ABCdef\"9!"}"#,
+            r#"{"a":"my key\/0123+ABCdef\"9!"}"#,
+            r#"{"a":"my \u006bey\u002F0123+\u0041BCdef\u00229!"}"#,
+            r#"{"a":"my \\\u006bey\/0123+ABCdef\"9!"}"#,
+        ] {
+            let clean = secrets.redact_bytes(bytes::Bytes::from_static(written.as_bytes()));
+            let read: Value = serde_json::from_slice(&clean).unwrap();
+            assert!(read["a"].as_str().unwrap().starts_with("my "), "{written}");
+            assert!(read["a"].as_str().unwrap().ends_with("[removed]!"), "{written}: {read}");
+        }
+        let arguments = serde_json::json!({ "k": "key/0123+ABCdef\"9" }).to_string();
+        let nested =
+            serde_json::json!({ "arguments": arguments.replace('/', "\\/").replace('A', "\\u0041") }).to_string();
+        let clean = secrets.redact_bytes(nested.into());
+        let read: Value = serde_json::from_slice(&clean).unwrap();
+        let inner: Value = serde_json::from_str(read["arguments"].as_str().unwrap()).unwrap();
+        assert_eq!(inner, serde_json::json!({ "k": "[removed]" }));
+        for exact in [r"\\\u0042", r#""\u006b\u0065y but no more""#, r"a\/b", "\\", r"\u00"] {
+            let exact = bytes::Bytes::from_static(exact.as_bytes());
+            assert_eq!(secrets.redact_bytes(exact.clone()), exact);
+        }
+    }
+
+    #[test]
+    fn key_that_is_the_name_of_a_field_is_removed_and_no_field_is_lost() {
+        let secrets = Secrets::new([SecretString::from("hunter2hunter2"), SecretString::from("correct horse")]);
+        let value = serde_json::json!({ "hunter2hunter2": 1, "correct horse": { "x hunter2hunter2": 2 }, "plain": 3 });
+        assert!(secrets.is_in_value(&serde_json::json!({ "hunter2hunter2": 1 })));
+        let clean = secrets.redact_value(value);
+        assert!(!secrets.is_in_value(&clean), "{clean}");
+        let fields = clean.as_object().unwrap();
+        assert_eq!(fields.len(), 3);
+        assert_eq!(fields["plain"], 3);
+        assert!(fields.values().any(|value| value["x [removed]"] == 2), "{clean}");
     }
 }

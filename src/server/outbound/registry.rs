@@ -192,8 +192,14 @@ impl Registry {
     }
 
     fn remember_keys(&self, endpoint: &Endpoint) {
+        self.remember(endpoint.credentials());
+    }
+
+    /// Takes these, too, out of what is served and of what leaves as a file, from now on: the credentials of servers of
+    /// tools, which models are told where a tool repeats them.
+    pub fn remember(&self, credentials: impl IntoIterator<Item = SecretString>) {
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
-        for key in endpoint.credentials() {
+        for key in credentials {
             // Reloads bring the same ones again and again.
             if !keys.iter().any(|known| known.expose_secret() == key.expose_secret()) {
                 keys.push(key);

@@ -14,6 +14,7 @@ use crate::interchange::markdown::{self, ChatHeading, Options, Shown};
 use crate::server::outbound::redact::Secrets;
 use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, exchanges, turns};
 
+mod clean;
 mod damages;
 mod documents;
 mod git;
@@ -22,6 +23,7 @@ mod placeholders;
 mod plan;
 mod tree;
 
+use clean::clean_turn;
 use damages::Damages;
 use tree::ReadTurn;
 
@@ -84,17 +86,6 @@ fn unwritable(error: std::io::Error) -> ServiceError {
 /// Bytes without keys that were stored before they were taken out on arrival.
 fn clean(keys: &Secrets, kept: Kept) -> Kept {
     if keys.is_empty() { kept } else { Kept(keys.redact_bytes(kept.0.into()).into()) }
-}
-
-/// A turn without keys in its texts. One that holds none, as nearly all, stays letter for letter.
-fn clean_turn(keys: &Secrets, turn: Turn) -> Turn {
-    if keys.is_empty() {
-        return turn;
-    }
-    match serde_json::to_value(&turn) {
-        Ok(value) if keys.is_in_value(&value) => serde_json::from_value(keys.redact_value(value)).unwrap_or(turn),
-        _ => turn,
-    }
 }
 
 impl Service {

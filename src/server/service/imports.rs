@@ -16,6 +16,7 @@ use differences::Apart;
 use dry_run::DryRunTally;
 use files::Files;
 use reading::{Read, Reading};
+use redrawn::Redrawn;
 
 mod archived;
 mod arriving;
@@ -30,6 +31,7 @@ pub mod legacy;
 mod onward;
 mod plant;
 mod reading;
+mod redrawn;
 mod standing;
 mod told;
 
@@ -102,6 +104,10 @@ pub struct ImportReport {
     #[serde(skip)]
     #[schema(ignore)]
     tally: DryRunTally,
+    /// Images of an archive that were drawn again.
+    #[serde(skip)]
+    #[schema(ignore)]
+    redrawn: Redrawn,
 }
 
 /// A chat of the report.

@@ -40,6 +40,7 @@ impl Service {
     pub async fn load_tools(&self, owner: UserId) -> Result<(), ServiceError> {
         self.tools().keep_listings(owner, self.clock().clone());
         self.tools().begin_configured();
+        self.supervisor().registry().remember(self.tools().configured_credentials());
         for row in tool_servers::list(self.db(), owner).await? {
             if self.tools().configured_server(&row.slug).is_some() {
                 tracing::warn!(server = row.slug, "the configuration sets a tool server that is stored too; it counts");
@@ -59,6 +60,7 @@ impl Service {
         let rows = tool_servers::list(self.db(), owner).await?;
         let set_before: Vec<String> = self.tools().configured().iter().map(|server| server.id.clone()).collect();
         self.tools().set_configured(configured);
+        self.supervisor().registry().remember(self.tools().configured_credentials());
         for row in rows {
             let is_set = self.tools().configured_server(&row.slug).is_some();
             let own = ServerKey { owner: Some(owner), server: row.slug.clone() };
@@ -312,18 +314,23 @@ impl Service {
         let servers = self.tools().servers();
         let key = self.tools().key(row.owner_id, &row.slug);
         let headers = match self.sealer().open_headers(row) {
-            Ok(headers) if row.is_enabled => headers,
-            opened => {
-                if let Err(error) = opened {
-                    tracing::warn!(server = row.slug, %error, "stored headers cannot be opened");
-                }
+            Ok(headers) => headers,
+            Err(error) => {
+                tracing::warn!(server = row.slug, %error, "stored headers cannot be opened");
                 servers.remove(&key);
                 return Ok(());
             }
         };
         let url = Url::parse(&row.url).map_err(|_| Invalid::new("url", "is not a URL"))?;
         let transport = Transport::Http { url, headers, local_network: row.settings.local_network };
-        servers.put(key, ServerConfig { name: row.name.clone(), transport, idle: None, total: None });
+        let config = ServerConfig { name: row.name.clone(), transport, idle: None, total: None };
+        // One that is off may have said them before.
+        self.supervisor().registry().remember(config.credentials());
+        if row.is_enabled {
+            servers.put(key, config);
+        } else {
+            servers.remove(&key);
+        }
         Ok(())
     }
 }

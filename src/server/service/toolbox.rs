@@ -26,7 +26,7 @@ use crate::server::store::tool_listings::{self, ListedTool, Listing};
 use crate::server::store::{Db, StoreError, tool_servers};
 use crate::server::tools::built_in::{self, BuiltInTools};
 use crate::server::tools::mcp::{ServerConfig, ServerKey, Servers, State, Transport};
-use crate::server::tools::result::said;
+use crate::server::tools::result::{redrawn, said};
 use crate::server::tools::toolbox::{Described, Fate, Gate, Running, ToolCall, Toolbox};
 
 /// What a model is told of a tool that is not there, or not for this chat.
@@ -97,6 +97,11 @@ impl Tools {
         }
     }
 
+    /// The credentials that the servers of the configuration are reached with.
+    pub(super) fn configured_credentials(&self) -> Vec<secrecy::SecretString> {
+        self.configured().iter().flat_map(|server| server_config(server).credentials()).collect()
+    }
+
     /// Takes other servers of the configuration: new ones begin, changed ones begin anew, and those that are gone end.
     /// Calls that run end first.
     pub(super) fn set_configured(&self, configured: Vec<ToolServer>) {
@@ -162,6 +167,25 @@ impl Tools {
         let listings = tool_listings::all(&self.0.db, owner).await?;
         Ok(self.tools_of(owner, server, &listings).into_iter().find(|known| known.tool == *tool))
     }
+
+    /// Hands a call on to whoever runs it.
+    fn begin(&self, call: ToolCall) -> Running {
+        let unavailable = || Running::over(said(Fate::Unavailable, NOT_AVAILABLE));
+        match call.origin {
+            ToolOrigin::BuiltIn { tool } => {
+                self.0.built_in.run(&tool, call.arguments, call.caller).unwrap_or_else(unavailable)
+            }
+            ToolOrigin::Server { server, tool } => {
+                let arguments = match call.arguments {
+                    Value::Object(arguments) => arguments,
+                    _ => return Running::over(said(Fate::Failed, "the arguments must be an object")),
+                };
+                let key = self.key(call.caller.owner, &server);
+                self.0.servers.call(&key, &tool, arguments, call.caller)
+            }
+            ToolOrigin::Client | ToolOrigin::Provider { .. } => unavailable(),
+        }
+    }
 }
 
 fn configured_key(server: &ToolServer) -> ServerKey {
@@ -219,21 +243,10 @@ impl Toolbox for Tools {
     }
 
     fn run(&self, call: ToolCall) -> Running {
-        let unavailable = || Running::over(said(Fate::Unavailable, NOT_AVAILABLE));
-        match call.origin {
-            ToolOrigin::BuiltIn { tool } => {
-                self.0.built_in.run(&tool, call.arguments, call.caller).unwrap_or_else(unavailable)
-            }
-            ToolOrigin::Server { server, tool } => {
-                let arguments = match call.arguments {
-                    Value::Object(arguments) => arguments,
-                    _ => return Running::over(said(Fate::Failed, "the arguments must be an object")),
-                };
-                let key = self.key(call.caller.owner, &server);
-                self.0.servers.call(&key, &tool, arguments, call.caller)
-            }
-            ToolOrigin::Client | ToolOrigin::Provider { .. } => unavailable(),
-        }
+        let reader = Arc::clone(&self.0.built_in.reader);
+        let Running { outcome, progress } = self.begin(call);
+        // Nothing of a result is stored or shown before its pictures are drawn again.
+        Running { outcome: Box::pin(async move { redrawn(&*reader, outcome.await).await }), progress }
     }
 
     fn offered<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

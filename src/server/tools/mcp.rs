@@ -16,6 +16,7 @@ mod listing;
 mod log;
 mod pipe;
 mod program;
+mod secrets;
 mod server;
 mod web;
 
@@ -173,7 +174,8 @@ impl Servers {
             tools: Arc::default(),
             connection: None,
         });
-        let (end, log) = (self.0.end.child_token(), Log::default());
+        let secrets = config.secrets();
+        let (end, log) = (self.0.end.child_token(), Log::without(secrets.clone()));
         let keeper = Keeper {
             key: key.clone(),
             config: config.clone(),
@@ -186,7 +188,7 @@ impl Servers {
         };
         self.0.tasks.spawn(keeper.run());
         let (patience, calls) = (self.0.means.patience, TaskTracker::new());
-        let server = Server { config, patience, commands, current: seen, end, log, calls };
+        let server = Server { config, secrets, patience, commands, current: seen, end, log, calls };
         self.all().insert(key, server)
     }
 

@@ -11,8 +11,10 @@ use crate::server::platform::hex::hex;
 use clean::{Cleaned, is_deep};
 
 mod clean;
+mod redrawn;
 
 pub use clean::decoded;
+pub use redrawn::redrawn;
 
 pub use crate::server::outbound::pictures::raster;
 

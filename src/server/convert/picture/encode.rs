@@ -58,6 +58,49 @@ pub fn kept(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
     Err(Refused::ImageTooLarge(format!("{} MiB", limits::UPLOAD_BYTES >> 20)))
 }
 
+/// Whether a file is a JPEG as [`kept`] makes them, and nothing beside: the segments before the pixels are those of this
+/// encoder for this size, byte for byte, what is behind them is one scan, and the file ends with it. So it holds nothing
+/// that making it anew would take away.
+pub fn is_own_photo(file: &[u8], image: &DynamicImage) -> bool {
+    const END: &[u8] = &[0xff, 0xd9];
+    const MARKER: u8 = 0xff;
+    let blank = DynamicImage::new(1, 1, image.color());
+    let Ok(Some(blank)) = styled(&blank, (Style::Photo, KEPT), limits::UPLOAD_BYTES) else { return false };
+    let mut head = blank.bytes.to_vec();
+    let (Ok(width), Ok(height)) = (u16::try_from(image.width()), u16::try_from(image.height())) else { return false };
+    let Some(length) = set_size(&mut head, [height, width]) else { return false };
+    let Some(scan) = file.strip_prefix(&head[..length]).and_then(|rest| rest.strip_suffix(END)) else { return false };
+    // Within a scan this byte stands for itself only before a zero; anything else would be a segment.
+    let is_plain = |pair: &[u8]| pair[0] != MARKER || pair[1] == 0;
+    scan.windows(2).all(is_plain) && scan.last().is_some_and(|last| *last != MARKER)
+}
+
+/// Writes another size into a JPEG; gives where its scan begins.
+fn set_size(jpeg: &mut [u8], [height, width]: [u16; 2]) -> Option<usize> {
+    const FRAME: u8 = 0xc0;
+    const SCAN: u8 = 0xda;
+    // Behind the mark of a JPEG; a segment is named by two bytes, and two are its length.
+    let mut at = 2;
+    loop {
+        let [0xff, kind, high, low] = *jpeg.get(at..at + 4)? else { return None };
+        let next = at + 2 + usize::from(u16::from_be_bytes([high, low]));
+        if kind == FRAME {
+            let size = jpeg.get_mut(at + 5..at + 9)?;
+            size[..2].copy_from_slice(&height.to_be_bytes());
+            size[2..].copy_from_slice(&width.to_be_bytes());
+        }
+        if kind == SCAN {
+            return (next <= jpeg.len()).then_some(next);
+        }
+        at = next;
+    }
+}
+
+/// A photo in the bytes that it has.
+pub fn as_it_is(file: &[u8], image: &DynamicImage) -> Form {
+    Form { mime: Kind::Jpeg.mime(), width: image.width(), height: image.height(), bytes: Bytes::copy_from_slice(file) }
+}
+
 /// What models are sent: as it is kept if that is small enough, else as a photo, and at last a smaller one.
 pub fn for_models(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
     let mut image = shrunk(image, limits::MODEL_IMAGE_PIXELS).unwrap_or_else(|| image.clone());

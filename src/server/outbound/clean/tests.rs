@@ -136,6 +136,28 @@ fn words_show_no_key_that_the_events_of_a_stream_cut_up() {
             vec![arguments(0, "{\"k\":\"key-01234"), arguments(0, "56789abcdef\"}"), Item::Stop("stop".into())],
             vec![arguments(0, "{\"k\":\""), arguments(0, "[removed]\"}"), Item::Stop("stop".into())],
         ),
+        (
+            vec![
+                arguments(0, "{\"k\":\"key-01234"),
+                Item::ToolCall { index: 1, id: "b".into(), name: "b".into() },
+                arguments(1, "{\"k\":\"key-0123456789"),
+                arguments(0, "56789abcdef\"}"),
+                arguments(1, "abcdef\"}"),
+                Item::Stop("stop".into()),
+            ],
+            vec![
+                arguments(0, "{\"k\":\""),
+                Item::ToolCall { index: 1, id: "b".into(), name: "b".into() },
+                arguments(1, "{\"k\":\""),
+                arguments(0, "[removed]\"}"),
+                arguments(1, "[removed]\"}"),
+                Item::Stop("stop".into()),
+            ],
+        ),
+        (
+            vec![arguments(0, "key-01"), text("23"), arguments(1, "23456789abcdef"), arguments(0, "!")],
+            vec![text("23"), arguments(1, "23456789abcdef"), arguments(0, "key-01!")],
+        ),
         (vec![text("so ke"), Item::Stop("stop".into())], vec![text("so "), text("ke"), Item::Stop("stop".into())]),
         (
             vec![Item::OwnResult {
@@ -154,7 +176,7 @@ fn words_show_no_key_that_the_events_of_a_stream_cut_up() {
     ] {
         let mut decoder = CleanDecoder::around(Box::new(Says(said)), secrets());
         let mut out = Vec::new();
-        (0..4).for_each(|_| decoder.feed(b"x", &mut out));
+        (0..6).for_each(|_| decoder.feed(b"x", &mut out));
         decoder.finish(&mut out);
         assert_eq!(out, expected);
     }

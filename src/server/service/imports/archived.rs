@@ -1,5 +1,7 @@
 //! What an archive of our own brings besides its chats: blobs and documents, which were drawn and read again before.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
@@ -9,12 +11,13 @@ use super::{Import, ImportReport};
 use crate::domain::DocumentId;
 use crate::interchange::archive::{ArchivedBlob, ArchivedVersion, FiledDocument};
 use crate::interchange::{Finding, Place, What};
-use crate::server::convert::Picture;
+use crate::server::convert::{Form, Picture, Refused};
 use crate::server::platform::hex::hex;
 use crate::server::platform::ids;
 use crate::server::platform::tasks;
 use crate::server::service::uploads::{UploadKind, forms_of, store_forms};
 use crate::server::service::{Service, ServiceError};
+use crate::server::store::blobs::ImageForm;
 use crate::server::store::documents::{self, write};
 use crate::server::store::uploads::{self, NewUpload};
 use crate::server::store::{StoreError, blobs};
@@ -22,8 +25,24 @@ use crate::server::store::{StoreError, blobs};
 /// What bytes are that say they are an image and are none.
 const FILE: &str = "application/octet-stream";
 
+/// A blob of an archive as it is kept here.
+struct Planted {
+    sha256: String,
+    mime: Cow<'static, str>,
+    bytes: Bytes,
+    forms: Vec<(ImageForm, Form)>,
+    kind: UploadKind,
+    /// Of an image, in pixels.
+    size: Option<(u32, u32)>,
+}
+
+fn sha256_of(bytes: &Bytes) -> String {
+    hex(Sha256::digest(bytes))
+}
+
 impl Service {
-    /// Keeps a blob of an archive under its hash. Its bytes are what they say they are, or it is left out.
+    /// Keeps a blob of an archive. An image is drawn again, as one that somebody uploads is, and has the name of what came
+    /// of it; a file is kept as it came. Bytes that are not what they say they are, are left out.
     pub(super) async fn plant_blob(
         &self,
         import: &Import,
@@ -31,40 +50,32 @@ impl Service {
         now: DateTime<Utc>,
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
-        let ArchivedBlob { sha256, mime, name, bytes } = blob;
+        let ArchivedBlob { sha256: there, mime, name, bytes } = blob;
         // What a model drew was never called anything.
         let name = name.unwrap_or_default();
         let bytes = Bytes::from(bytes.0);
-        let place = || Place { file: name.clone(), conversation: sha256.clone(), message: String::new() };
-        let hash = hex(Sha256::digest(&bytes));
-        if hash != sha256 {
+        let place = || Place { file: name.clone(), conversation: there.clone(), message: String::new() };
+        if sha256_of(&bytes) != there {
             let text = "its bytes are not those that its hash was taken of".to_owned();
             report.tell(&Finding { what: What::Lost, place: place(), text });
             return Ok(());
         }
-        let mut forms = Vec::new();
-        let (kind, size) = match self.reader().sniff(&name, &bytes) {
-            Ok(kind) if kind.is_image() && kind.mime() == mime => {
-                match self.reader().picture(kind, bytes.clone()).await {
-                    Ok(Picture { image, thumbnail, for_models }) => {
-                        forms = forms_of(thumbnail, for_models).await?;
-                        (UploadKind::Image, Some((image.width, image.height)))
-                    }
-                    Err(why) => {
-                        report.tell(&Finding { what: What::Lost, place: place(), text: why.to_string() });
-                        return Ok(());
-                    }
-                }
+        // What is here already came in by a door of its own, and is named as it is in the archive.
+        if name.is_empty() && blobs::measure(self.db(), import.owner, &there).await?.is_some() {
+            report.files += 1;
+            return Ok(());
+        }
+        let planted = match self.planted_of(&name, mime, bytes).await? {
+            Ok(planted) => planted,
+            Err(why) => {
+                report.tell(&Finding { what: What::Lost, place: place(), text: why.to_string() });
+                return Ok(());
             }
-            // Bytes of other kinds are only ever handed out as they are, to be kept.
-            _ => (UploadKind::File, None),
         };
+        let Planted { sha256, mime, bytes, forms, kind, size } = planted;
         report.files += 1;
         let is_here =
             report.tally.has_blob(&sha256) || blobs::measure(self.db(), import.owner, &sha256).await?.is_some();
-        if is_here && (import.dry_run || name.is_empty()) {
-            return Ok(());
-        }
         if !is_here {
             let all = (bytes.len() + forms.iter().map(|(_, form)| form.bytes.len()).sum::<usize>()) as u64;
             match self.check_archived_room(import, all, report).await {
@@ -76,11 +87,15 @@ impl Service {
                 Ok(()) => {}
             }
             if import.dry_run {
-                report.tally.add_blob(sha256, all);
-                return Ok(());
+                report.tally.add_blob(sha256.clone(), all);
             }
         }
-        let mime = if kind == UploadKind::Image || !mime.starts_with("image/") { mime } else { FILE.to_owned() };
+        if let (Cow::Borrowed(mime), true) = (&mime, sha256 != there) {
+            report.redrawn.add(there, &sha256, mime, bytes.len());
+        }
+        if import.dry_run || is_here && name.is_empty() {
+            return Ok(());
+        }
         let mut tx = self.db().begin().await?;
         blobs::store(&mut tx, &sha256, &mime, &bytes, now).await?;
         store_forms(&mut tx, &sha256, &forms, now).await?;
@@ -88,6 +103,43 @@ impl Service {
         uploads::put(&mut tx, &upload, now).await?;
         tx.commit().await?;
         Ok(())
+    }
+
+    /// What is kept of bytes of an archive, or why they are not what they say they are.
+    async fn planted_of(
+        &self,
+        name: &str,
+        mime: String,
+        bytes: Bytes,
+    ) -> Result<Result<Planted, Refused>, ServiceError> {
+        let picture = match self.reader().sniff(name, &bytes) {
+            Ok(kind) if kind.is_image() => match self.reader().picture(kind, bytes.clone()).await {
+                // Something else that begins like an image is a file.
+                Err(_) if kind.mime() != mime => None,
+                Err(why) => return Ok(Err(why)),
+                Ok(picture) => Some(picture),
+            },
+            _ => None,
+        };
+        Ok(Ok(match picture {
+            Some(Picture { image, thumbnail, for_models }) => Planted {
+                sha256: sha256_of(&image.bytes),
+                mime: Cow::Borrowed(image.mime),
+                bytes: image.bytes,
+                forms: forms_of(thumbnail, for_models).await?,
+                kind: UploadKind::Image,
+                size: Some((image.width, image.height)),
+            },
+            // Bytes of other kinds are only ever handed out as they are, to be kept.
+            None => Planted {
+                sha256: sha256_of(&bytes),
+                mime: if mime.starts_with("image/") { Cow::Borrowed(FILE) } else { Cow::Owned(mime) },
+                bytes,
+                forms: Vec::new(),
+                kind: UploadKind::File,
+                size: None,
+            },
+        }))
     }
 
     /// Whether there is room for so many bytes of a file or a document of an archive.
@@ -141,10 +193,9 @@ impl Service {
                 let version;
                 (document, version) = next_version(document).await?;
                 let Some(version) = version else { break };
-                let origin = match &version.origin {
-                    Some(sha256) if blobs::measure(self.db(), import.owner, sha256).await?.is_some() => {
-                        Some(sha256.clone())
-                    }
+                let origin = version.origin.map(|there| report.redrawn.name_here(there));
+                let origin = match origin {
+                    Some(sha256) if blobs::measure(self.db(), import.owner, &sha256).await?.is_some() => Some(sha256),
                     _ => None,
                 };
                 let of = write::NewVersion {

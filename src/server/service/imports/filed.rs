@@ -169,7 +169,8 @@ impl Service {
             if parts.is_empty() {
                 return Ok(());
             }
-            for mut part in parts {
+            for part in parts {
+                let mut part = report.redrawn.put_right(part);
                 if let Part::Turn(turn) = &mut part {
                     self.put_images_of_turn_right(import.owner, &chat.title, turn, report).await?;
                 }

@@ -6,15 +6,17 @@ use serde_json::Value;
 use super::clean;
 use crate::domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
 use crate::server::outbound::base64;
+use crate::server::outbound::redact::Secrets;
 use crate::server::tools::result::{Part, outcome, said};
 use crate::server::tools::toolbox::{Fate, Outcome};
 
 /// The longest name, address or kind that is quoted.
 const QUOTED_BYTES: usize = 2000;
 
-/// The outcome of a call that was answered.
-pub fn outcome_of(result: ServerResult) -> Outcome {
+/// The outcome of a call that was answered, without the credentials of its server.
+pub fn outcome_of(result: ServerResult, secrets: &Secrets) -> Outcome {
     let Ok(result) = serde_json::to_value(result) else { return unreadable() };
+    let result = if secrets.is_empty() { result } else { secrets.redact_value(result) };
     let (content, structured) = (result.get("content").and_then(Value::as_array), result.get("structuredContent"));
     if content.is_none() && structured.is_none() {
         return unreadable();
@@ -145,12 +147,28 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_no_result_fails_the_call() {
-        let read = |value: Value| outcome_of(serde_json::from_value(value).expect("anything is a result"));
+        let none = Secrets::default();
+        let read = |value: Value| outcome_of(serde_json::from_value(value).expect("anything is a result"), &none);
         assert_eq!(read(json!({ "tools": 3 })).fate, Fate::Failed);
         assert_eq!(read(json!("x")).fate, Fate::Failed);
         assert_eq!(read(json!({ "content": [], "isError": true })).fate, Fate::Failed);
         assert_eq!(read(json!({ "content": [{ "type": "new", "x": 1 }] })).fate, Fate::Done);
         let structured = read(json!({ "content": [], "structuredContent": { "sum": 3 } }));
         assert_eq!((structured.fate, structured.result), (Fate::Done, json!({ "sum": 3 })));
+    }
+
+    #[test]
+    fn result_does_not_repeat_the_credentials_of_its_server() {
+        let secrets = Secrets::new(["ghp_9f8e7d6c5b4a".into()]);
+        let answer = json!({
+            "content": [
+                { "type": "text", "text": "you are ghp_9f8e7d6c5b4a, an ordinary token" },
+                { "type": "resource", "resource": { "uri": "env:x", "text": "TOKEN=ghp_9f8e7d6c5b4a" } },
+            ],
+            "structuredContent": { "ghp_9f8e7d6c5b4a": ["ghp_9f8e7d6c5b4a"] },
+        });
+        let outcome = outcome_of(serde_json::from_value(answer).expect("a result"), &secrets);
+        let told = outcome.result.to_string();
+        assert!(told.contains("you are [removed], an ordinary token") && !told.contains("ghp_9"), "{told}");
     }
 }

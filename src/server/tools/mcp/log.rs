@@ -4,19 +4,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::clean;
 use crate::domain::limits::TOOL_LOG_BYTES;
+use crate::server::outbound::redact::Secrets;
 
 /// The longest line that is kept of it.
 const LINE_BYTES: usize = 2000;
 
 /// Shared between whoever hears the server and whoever shows its status.
 #[derive(Debug, Clone, Default)]
-pub struct Log(Arc<Mutex<String>>);
+pub struct Log {
+    kept: Arc<Mutex<String>>,
+    /// The server may repeat what it is reached with.
+    secrets: Secrets,
+}
 
 impl Log {
+    /// A log in which none of these stands.
+    pub fn without(secrets: Secrets) -> Self {
+        Self { kept: Arc::default(), secrets }
+    }
+
     /// Adds a line; old ones go when there is no more room.
     pub fn add(&self, line: &str) {
-        let line = clean::text(line, LINE_BYTES);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Before it is cut: half a key is none that would be known.
+        let line = clean::text(&self.secrets.redact_known(line.to_owned()), LINE_BYTES);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push_str(line.trim_end());
         kept.push('\n');
         if kept.len() > TOOL_LOG_BYTES {
@@ -29,7 +40,7 @@ impl Log {
     }
 
     pub fn text(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -46,5 +57,14 @@ mod tests {
         let text = log.text();
         assert!(text.len() <= TOOL_LOG_BYTES && text.len() > TOOL_LOG_BYTES - 40, "{}", text.len());
         assert!(text.starts_with("line ") && text.ends_with("line 4999 ä\n"));
+    }
+
+    #[test]
+    fn credential_of_the_server_stands_in_no_line() {
+        let log = Log::without(Secrets::new(["ghp_9f8e7d6c5b4a".into()]));
+        log.add("connecting with ghp_9f8e7d6c5b4a");
+        log.add(&format!("{}ghp_9f8e7d6c5b4a", "x".repeat(LINE_BYTES - 8)));
+        let text = log.text();
+        assert!(text.starts_with("connecting with [removed]\n") && !text.contains("ghp_9"), "{text}");
     }
 }

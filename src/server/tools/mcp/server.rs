@@ -15,6 +15,7 @@ use super::log::Log;
 use super::pipe::Answers;
 use super::{ServerConfig, State, Status};
 use crate::domain::limits;
+use crate::server::outbound::redact::Secrets;
 use crate::server::tools::toolbox::Described;
 
 /// How long a server may take, and how often it is begun anew.
@@ -85,6 +86,8 @@ pub enum Command {
 #[derive(Clone)]
 pub struct Server {
     pub config: Arc<ServerConfig>,
+    /// What it is reached with: it may repeat it.
+    pub secrets: Secrets,
     pub patience: Patience,
     pub commands: mpsc::UnboundedSender<Command>,
     pub current: watch::Receiver<Current>,
@@ -105,8 +108,8 @@ impl Server {
         Status {
             state: current.state,
             since: current.since,
-            problem: current.problem,
-            implementation: current.implementation,
+            problem: current.problem.map(|problem| self.secrets.redact_known(problem)),
+            implementation: current.implementation.map(|own| self.secrets.redact_known(own)),
             log: self.log.text(),
             tools: current.tools.to_vec(),
         }

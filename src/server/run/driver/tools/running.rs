@@ -64,7 +64,7 @@ impl Run<'_> {
         };
         step.calls[at].progress = Some(running.progress);
         // Whoever runs it has this limit of its own; the one here is for those that do not keep it.
-        let most: Duration = limits::TOOL_TIME + limits::TOOL_STOP;
+        let most: Duration = limits::TOOL_TIME + limits::TOOL_STOP + limits::TOOL_PICTURES_TIME;
         let outcome = async move {
             let outcome = timeout(most, running.outcome).await;
             Work::Over { at, outcome: outcome.unwrap_or_else(|_| timed_out()) }

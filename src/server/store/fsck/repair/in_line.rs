@@ -10,7 +10,7 @@ use crate::domain::Block;
 use crate::domain::turn::content_text;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{Readable, WHOLE_ROW, of_turn, unless_damaged};
+use crate::server::store::readable::{Readable, WHOLE_ROW, readable_of_turn, unless_damaged};
 use crate::server::store::turn_blocks::BlockRow;
 use crate::server::store::{search, storage};
 
@@ -35,7 +35,7 @@ pub(super) async fn turn(db: &Db, tx: &mut Tx, id: Uuid, now: DateTime<Utc>) -> 
     let rows: Vec<Readable<BlockRow>> =
         in_tx!(&mut *tx, |conn| sqlx::query_as(BLOCKS).bind(id).fetch_all(conn).await?);
     let mut damages = Vec::new();
-    let rows = of_turn(rows, "turn_blocks", id.into(), &mut damages);
+    let rows = readable_of_turn(rows, "turn_blocks", id.into(), &mut damages);
     let blocks: Vec<Block> = rows.into_iter().map(|row| row.into_block(&mut damages)).collect();
     let text = content_text(blocks.iter().map(|block| &block.content));
     in_tx!(&mut *tx, |conn| {

@@ -1,0 +1,100 @@
+//! A server of tools over HTTP that repeats what it is reached with and gives pictures with more in them than is seen: what
+//! the real toolbox makes of it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use serde_json::{Value, json};
+use turnleaf::domain::BlockId;
+use turnleaf::domain::told;
+use turnleaf::domain::tool::ToolOrigin;
+use turnleaf::server::convert::Converter;
+use turnleaf::server::outbound::base64;
+use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf::server::platform::config::tool_servers::{Reach, ToolServer};
+use turnleaf::server::platform::ids;
+use turnleaf::server::service::toolbox::Tools;
+use turnleaf::server::tools::toolbox::{Caller, Fate, Outcome, ToolCall, Toolbox};
+
+use crate::house::House;
+use crate::made::{photo, png_head};
+
+const TOKEN: &str = "9f8e7d6c5b4a3f2e1d0c";
+
+async fn answer(headers: HeaderMap, body: String) -> Response {
+    let request: Value = serde_json::from_str(&body).unwrap();
+    let result = match request["method"].as_str().unwrap_or_default() {
+        "initialize" => json!({ "protocolVersion": request["params"]["protocolVersion"],
+            "capabilities": { "tools": {} }, "serverInfo": { "name": "web", "version": "2" } }),
+        "tools/list" => json!({ "tools": [{ "name": "look", "inputSchema": { "type": "object" } }] }),
+        "tools/call" => {
+            let key = headers[header::AUTHORIZATION].to_str().unwrap();
+            let image =
+                |bytes: &[u8]| json!({ "type": "image", "data": base64::encode(bytes), "mimeType": "image/jpeg" });
+            json!({
+                "content": [
+                    { "type": "text", "text": format!("you came with {key} and an ordinary title") },
+                    image(&photo(300, 200)), image(&png_head(50_000, 50_000, 8)),
+                ],
+                "structuredContent": { key.rsplit(' ').next().unwrap(): [key] },
+            })
+        }
+        _ => return StatusCode::ACCEPTED.into_response(),
+    };
+    let answer = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
+    ([(header::CONTENT_TYPE, "application/json")], answer.to_string()).into_response()
+}
+
+async fn begun() -> SocketAddr {
+    let app = Router::new().route("/mcp", post(answer).fallback(|| async { StatusCode::METHOD_NOT_ALLOWED }));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    address
+}
+
+async fn looked(house: &mut House) -> Outcome {
+    let headers = vec![
+        ("Authorization".to_owned(), format!("Bearer {TOKEN}").into()),
+        ("X-Title".to_owned(), "an ordinary title".into()),
+    ];
+    let reach = Reach::Http { url: format!("http://{}/mcp", begun().await).parse().unwrap(), headers };
+    let (id, name) = ("web".to_owned(), "Web".to_owned());
+    let server = ToolServer { id, name, reach, idle: None, total: None, trusted_tools: Vec::new() };
+    let converter = Converter::new(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")));
+    let tools = Tools::new(house.db.clone(), vec![server], Arc::new(converter));
+    house.service = house.service.clone().with_tools(tools.clone());
+    house.service.load_tools(house.owner).await.unwrap();
+    let caller = Caller { owner: house.owner, chat: ids::mint(), turn: ids::mint(), block: ids::mint::<BlockId>() };
+    let origin = ToolOrigin::Server { server: "web".into(), tool: "look".into() };
+    tools.run(ToolCall { caller, origin, arguments: json!({}) }).outcome.await
+}
+
+#[tokio::test]
+async fn result_of_a_server_has_neither_its_credentials_nor_what_its_pictures_hide() {
+    let mut house = House::new(Scripted::new("unused", [])).await;
+    let outcome = looked(&mut house).await;
+    let told = outcome.result.to_string();
+    assert_eq!(outcome.fate, Fate::Done, "{told}");
+    assert!(told.contains("[removed] and an ordinary title") && !told.contains(TOKEN), "{told}");
+    let images = told::images(&outcome.metadata.clone().into());
+    assert_eq!(images.iter().map(|image| image.mime.as_str()).collect::<Vec<_>>(), ["image/jpeg"]);
+    assert_eq!(outcome.metadata["files"][0]["mime"], "application/octet-stream");
+    let image = outcome.blobs.iter().find(|blob| blob.sha256 == images[0].blob).unwrap();
+    for hidden in [&b"Exif"[..], b"GPS!", b"<script>"] {
+        assert!(!image.bytes.windows(hidden.len()).any(|some| some == hidden), "{hidden:?}");
+    }
+}
+
+#[tokio::test]
+async fn credentials_of_a_server_are_taken_out_of_what_leaves_and_its_other_values_are_not() {
+    let mut house = House::new(Scripted::new("unused", [])).await;
+    looked(&mut house).await;
+    let page = house.service.without_keys(format!("<p>{TOKEN}</p><p>an ordinary title</p>"));
+    assert_eq!(page, "<p>[removed]</p><p>an ordinary title</p>");
+}
