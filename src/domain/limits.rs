@@ -10,6 +10,8 @@ pub use exports::*;
 pub use patience::*;
 pub use search::*;
 
+/// The largest count that is believed: of tokens, bytes, events, millionths of a dollar (`bounded_sum!` has it as well).
+pub const COUNT: u64 = 1_000_000_000_000;
 /// A user message: bytes and characters.
 pub const MESSAGE_BYTES: usize = 1 << 20;
 pub const MESSAGE_CHARS: usize = 400_000;

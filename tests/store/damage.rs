@@ -243,9 +243,6 @@ const WITHOUT_VALUE: &[&str] = &[
     "blobs.path",
     "deletions.purging_since",
     "generation_requests.base_id",
-    "generations.cache_read_tokens",
-    "generations.cache_write_tokens",
-    "generations.reasoning_tokens",
 ];
 
 #[tokio::test]

@@ -234,3 +234,36 @@ async fn a_turn_costs_what_all_of_its_calls_cost_or_nobody_knows() {
         fresh.close().await;
     }
 }
+
+#[tokio::test]
+async fn sums_leave_out_counts_that_can_be_none() {
+    const HUGE: &str = "UPDATE generations SET cost_micros = 9223372036854775807, input_tokens = 9223372036854775807 WHERE step > 0";
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let mut tx = db.begin().await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+        tx.commit().await.unwrap();
+        let (chat, main) = a_chat(db, owner, "Trees").await;
+        let reply = a_reply(db, owner, &main).await;
+        for step in 0..3 {
+            let (model, at) = (("openai", "gpt", None), "2026-11-01T00:00:00Z");
+            let cost = Some((5, CostBasis::Reported));
+            call(db, reply, Call { step, model, at, tokens: (Some(1), Some(2)), cost }).await;
+        }
+        let check = async |costs: Option<u64>| {
+            for by in [Grouping::Day, Grouping::Model, Grouping::Provider, Grouping::Chat, Grouping::Branch(chat.id)] {
+                let total = Sum::total(&spending::sums(db, owner, november(), by).await.unwrap());
+                assert_eq!((total.generations, total.cost_micros), (3, costs), "{by:?} on {}", fresh.url);
+            }
+            spending::of_turn(db, reply).await.unwrap();
+        };
+        check(Some(15)).await;
+        match db {
+            Db::Sqlite { writer, .. } => drop(sqlx::query(HUGE).execute(writer).await.unwrap()),
+            Db::Postgres { writer, .. } => drop(sqlx::query(HUGE).execute(writer).await.unwrap()),
+        }
+        // A cost that nothing can have is unknown.
+        check(Some(5)).await;
+        fresh.close().await;
+    }
+}

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::domain::json_bounds::Plain;
 use crate::domain::limits;
-use crate::domain::{Failure, FailureKind};
+use crate::domain::{Failure, FailureKind, Usage};
 use crate::server::outbound::halves;
 use crate::server::outbound::json_text::{clean, parse};
 use crate::server::outbound::provider::{Decoder, Item, Outcome};
@@ -258,7 +258,7 @@ impl<R: Reader> Decoder for JsonBody<R> {
             }
         }
         out.extend(self.reader.cost().map(Item::Cost));
-        out.extend(self.reader.usage().map(Item::Usage));
+        out.extend(self.reader.usage().map(Usage::plausible).map(Item::Usage));
         Outcome {
             complete: self.failure.is_none(),
             stop_reason: self.reader.stop_reason().map(str::to_owned),

@@ -53,6 +53,14 @@ macro_rules! up_from_leaf {
     };
 }
 
+/// The sum of a column of counts, without those that can be none: a damaged row, or a provider that counts nonsense, does
+/// not make a sum that no column holds, which both databases refuse. The bound is `limits::COUNT`.
+macro_rules! bounded_sum {
+    ($column:literal) => {
+        concat!("SUM(CASE WHEN ", $column, " BETWEEN 0 AND 1000000000000 THEN ", $column, " END)")
+    };
+}
+
 /// The newest turn of a chat.
 macro_rules! newest_of {
     ($chat:literal) => {

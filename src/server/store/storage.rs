@@ -48,8 +48,8 @@ sql! {
     COUNT = concat!("UPDATE turns AS t SET stored_bytes = ", bytes_of_turn!(), " WHERE t.id = $1");
     RECOUNT = "UPDATE turns SET stored_bytes = NULL WHERE id = $1";
     RECOUNT_OF_CALL = "UPDATE turns SET stored_bytes = NULL WHERE id = (SELECT turn_id FROM generations WHERE id = $1)";
-    COUNTED = "SELECT CAST(COALESCE(SUM(t.stored_bytes), 0) AS BIGINT) FROM chats c JOIN turns t ON t.chat_id = c.id \
-        WHERE c.owner_id = $1";
+    COUNTED = concat!("SELECT CAST(COALESCE(", bounded_sum!("t.stored_bytes"), ", 0) AS BIGINT) FROM chats c \
+        JOIN turns t ON t.chat_id = c.id WHERE c.owner_id = $1");
     UNCOUNTED = concat!("SELECT CAST(COALESCE(SUM(", bytes_of_turn!(), "), 0) AS BIGINT) FROM (SELECT u.id FROM turns u \
             WHERE u.stored_bytes IS NULL AND u.completed_at IS NOT NULL LIMIT $2) n \
         JOIN turns t ON t.id = n.id JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1");
@@ -59,14 +59,14 @@ sql! {
         JOIN generations g ON g.id = k.generation_id JOIN turns t ON t.id = g.turn_id \
         JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1";
     /// A blob counts once, under whatever name and form its owner has it.
-    FILES = "SELECT CAST(COALESCE(SUM(b.byte_count), 0) AS BIGINT) FROM blobs b WHERE b.sha256 IN ( \
+    FILES = concat!("SELECT CAST(COALESCE(", bounded_sum!("b.byte_count"), ", 0) AS BIGINT) FROM blobs b WHERE b.sha256 IN ( \
         SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \
         UNION SELECT f.is_in FROM uploads u JOIN blob_forms f ON f.sha256 = u.sha256 WHERE u.owner_id = $1 \
         UNION SELECT v.origin FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE d.owner_id = $1 \
         UNION SELECT r.sha256 FROM block_blobs r JOIN turn_blocks k ON k.id = r.block_id \
-            JOIN chats c ON c.id = k.chat_id WHERE c.owner_id = $1)";
-    DOCUMENTS = "SELECT CAST(COALESCE(SUM(v.byte_count), 0) AS BIGINT) FROM document_versions v \
-        JOIN documents d ON d.id = v.document_id WHERE d.owner_id = $1";
+            JOIN chats c ON c.id = k.chat_id WHERE c.owner_id = $1)");
+    DOCUMENTS = concat!("SELECT CAST(COALESCE(", bounded_sum!("v.byte_count"), ", 0) AS BIGINT) FROM document_versions v \
+        JOIN documents d ON d.id = v.document_id WHERE d.owner_id = $1");
 }
 
 /// Turns that are counted in one transaction: others wait for the writer meanwhile.

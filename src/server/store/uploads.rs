@@ -18,13 +18,13 @@ sql! {
         JOIN blobs b ON b.sha256 = u.sha256 WHERE u.owner_id = $1 AND u.sha256 = $2 \
         ORDER BY u.created_at DESC, u.id DESC LIMIT 1";
     /// What a person has here: files with their forms, and the texts of documents. A blob counts once.
-    USED = "SELECT CAST(COALESCE((SELECT SUM(b.byte_count) FROM blobs b WHERE b.sha256 IN ( \
+    USED = concat!("SELECT CAST(COALESCE((SELECT ", bounded_sum!("b.byte_count"), " FROM blobs b WHERE b.sha256 IN ( \
             SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \
             UNION SELECT f.is_in FROM uploads u JOIN blob_forms f ON f.sha256 = u.sha256 WHERE u.owner_id = $1 \
             UNION SELECT v.origin FROM document_versions v JOIN documents d ON d.id = v.document_id \
                 WHERE d.owner_id = $1)), 0) \
-        + COALESCE((SELECT SUM(v.byte_count) FROM document_versions v JOIN documents d ON d.id = v.document_id \
-            WHERE d.owner_id = $1), 0) AS BIGINT)";
+        + COALESCE((SELECT ", bounded_sum!("v.byte_count"), " FROM document_versions v JOIN documents d ON d.id = v.document_id \
+            WHERE d.owner_id = $1), 0) AS BIGINT)");
     /// Uploads whose blob nothing else names, not even as a form of what is named. Drafts name theirs in JSON.
     FORGET = "DELETE FROM uploads WHERE id IN (SELECT u.id FROM uploads u WHERE u.created_at < $1 \
         AND NOT EXISTS (SELECT 1 FROM block_blobs r WHERE r.sha256 = u.sha256) \

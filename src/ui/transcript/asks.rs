@@ -109,7 +109,7 @@ fn Approval(turn: TurnId, ask: Ask, call: Block) -> impl IntoView {
                 </span>
             </p>
             <p class="ask-note" dir="auto">{effect}</p>
-            {ask.note.map(|note| view! { <p class="ask-note" dir="auto">{note}</p> })}
+            {ask.note.map(|note| view! { <p class="ask-note" dir="auto">{told(&note).into_owned()}</p> })}
             <MarkdownText parts class="drawn"/>
             <form method="post" action="/forms/call" class="ask-form no-print" on:submit=decide>
                 <input type="hidden" name="turn" value=turn.to_string()/>

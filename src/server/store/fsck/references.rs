@@ -60,13 +60,15 @@ rules! {
          AND k.content NOT LIKE '%\"handed_over\"%' AND (SELECT COUNT(*) FROM turn_blocks r \
          WHERE r.parent_block_id = k.id AND r.block_type = 'tool_result') <> 1";
     USAGE: "I11", "turns", "its token counts are not the sums of its generations'",
-        "SELECT t.id FROM turns t JOIN (SELECT turn_id, CAST(SUM(input_tokens) AS BIGINT) AS a, \
-            CAST(SUM(output_tokens) AS BIGINT) AS b, CAST(SUM(cache_read_tokens) AS BIGINT) AS c, \
-            CAST(SUM(cache_write_tokens) AS BIGINT) AS d, CAST(SUM(reasoning_tokens) AS BIGINT) AS e \
+        concat!("SELECT t.id FROM turns t JOIN (SELECT turn_id, CAST(", bounded_sum!("input_tokens"), " AS BIGINT) AS a, \
+            CAST(", bounded_sum!("output_tokens"), " AS BIGINT) AS b, \
+            CAST(", bounded_sum!("cache_read_tokens"), " AS BIGINT) AS c, \
+            CAST(", bounded_sum!("cache_write_tokens"), " AS BIGINT) AS d, \
+            CAST(", bounded_sum!("reasoning_tokens"), " AS BIGINT) AS e \
             FROM generations GROUP BY turn_id) g ON g.turn_id = t.id \
          WHERE t.status IN ('complete', 'cancelled', 'error') AND (t.input_tokens IS DISTINCT FROM g.a \
          OR t.output_tokens IS DISTINCT FROM g.b OR t.cache_read_tokens IS DISTINCT FROM g.c \
-         OR t.cache_write_tokens IS DISTINCT FROM g.d OR t.reasoning_tokens IS DISTINCT FROM g.e)";
+         OR t.cache_write_tokens IS DISTINCT FROM g.d OR t.reasoning_tokens IS DISTINCT FROM g.e)");
     GENERATION_OVER: "R5", "generations", "it runs although its turn is over",
         "SELECT g.id FROM generations g JOIN turns t ON t.id = g.turn_id \
          WHERE g.status = 'running' AND t.status IN ('complete', 'cancelled', 'error')";

@@ -9,7 +9,8 @@ use crate::server::store::error::StoreError;
 
 sql! {
     /// Followed by the condition of a path's spans.
-    EXTENT = "SELECT COUNT(*), CAST(COALESCE(SUM(t.last_event_seq), 0) AS BIGINT) FROM turns t CROSS JOIN chats c ";
+    EXTENT = concat!("SELECT COUNT(*), CAST(COALESCE(", bounded_sum!("t.last_event_seq"), ", 0) AS BIGINT) \
+        FROM turns t CROSS JOIN chats c ");
 }
 
 /// Of some turns of a path. Turns are added and deleted, and a turn gets events as long as it goes on; nothing else
