@@ -8,6 +8,7 @@ use crate::domain::lineage::{Lineage, Lineages};
 use crate::domain::{BranchId, ChatId, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::{Lossy, Readable, readable};
 
 sql! {
     /// Of the replies that did not fail, the last ones of the chats that changed last.
@@ -26,32 +27,32 @@ sql! {
 #[derive(sqlx::FromRow)]
 struct EndRow {
     id: Uuid,
-    from_branch_id: Option<Uuid>,
+    from_branch_id: Lossy<Option<Uuid>>,
     from_depth: Option<i64>,
     head_id: Uuid,
     head_depth: i64,
-    visited_at: Option<DateTime<Utc>>,
+    visited_at: Lossy<Option<DateTime<Utc>>>,
 }
 
 /// The branches of a chat that have turns.
 pub async fn lineages(db: &Db, owner: UserId, chat: ChatId) -> Result<Lineages, StoreError> {
-    let rows: Vec<EndRow> =
+    let rows: Vec<Readable<EndRow>> =
         on!(db, |pool| sqlx::query_as(ENDS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     let lineage = |row: EndRow| Lineage {
         branch_id: row.id.into(),
-        from: row.from_branch_id.map(BranchId::from).zip(row.from_depth),
+        from: row.from_branch_id.into_result().ok().flatten().map(BranchId::from).zip(row.from_depth),
         head: row.head_id.into(),
         head_depth: row.head_depth,
-        visited_at: row.visited_at,
+        visited_at: row.visited_at.into_result().ok().flatten(),
     };
-    Ok(Lineages::new(rows.into_iter().map(lineage).collect()))
+    Ok(Lineages::new(readable(rows, "branches").into_iter().map(lineage).collect()))
 }
 
 /// The models that an owner's branches went on with lately and that did not fail, the last one first.
 pub async fn last_used(db: &Db, owner: UserId, most: u32) -> Result<Vec<Lock>, StoreError> {
-    let rows: Vec<(String, String)> =
+    let rows: Vec<Readable<(String, String)>> =
         on!(db, |pool| { sqlx::query_as(LAST_USED).bind(owner.uuid()).bind(i64::from(most)).fetch_all(pool).await? });
-    Ok(rows.into_iter().map(|(provider, model)| Lock::new(provider, model)).collect())
+    Ok(readable(rows, "branches").into_iter().map(|(provider, model)| Lock::new(provider, model)).collect())
 }
 
 /// Says of a branch that came in without them which turn it leaves and which one it ends with.
