@@ -13,12 +13,33 @@ use crate::server::store::error::StoreError;
 use crate::server::store::readable::{Lossy, Readable, kept, readable};
 use crate::server::store::rows::{UsageRow, parse_word, place};
 
+/// A sum of plausible values: a damaged count beyond all others would let the sum overflow, which fails the statement.
+macro_rules! bounded_sum {
+    ($column:literal) => {
+        concat!(
+            "CAST(SUM(CASE WHEN g.",
+            $column,
+            " <= 1000000000000000 THEN g.",
+            $column,
+            " END) AS BIGINT) AS ",
+            $column
+        )
+    };
+}
+
 macro_rules! token_sums {
     () => {
-        "CAST(SUM(g.input_tokens) AS BIGINT) AS input_tokens, CAST(SUM(g.output_tokens) AS BIGINT) AS output_tokens, \
-         CAST(SUM(g.cache_read_tokens) AS BIGINT) AS cache_read_tokens, \
-         CAST(SUM(g.cache_write_tokens) AS BIGINT) AS cache_write_tokens, \
-         CAST(SUM(g.reasoning_tokens) AS BIGINT) AS reasoning_tokens"
+        concat!(
+            bounded_sum!("input_tokens"),
+            ", ",
+            bounded_sum!("output_tokens"),
+            ", ",
+            bounded_sum!("cache_read_tokens"),
+            ", ",
+            bounded_sum!("cache_write_tokens"),
+            ", ",
+            bounded_sum!("reasoning_tokens")
+        )
     };
 }
 
@@ -32,8 +53,9 @@ macro_rules! sums {
             ", COUNT(*) AS generations, ",
             token_sums!(),
             ", CAST(SUM(CASE WHEN g.input_tokens IS NULL OR g.output_tokens IS NULL THEN 1 ELSE 0 END) AS BIGINT) \
-             AS unknown_token_generations, CAST(SUM(g.cost_micros) AS BIGINT) AS cost_micros, \
-             CAST(SUM(CASE WHEN g.cost_micros IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown_cost_generations, \
+             AS unknown_token_generations, ",
+            bounded_sum!("cost_micros"),
+            ", CAST(SUM(CASE WHEN g.cost_micros IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown_cost_generations, \
              CAST(SUM(CASE WHEN g.cost_basis IN ('configured', 'listed') THEN 1 ELSE 0 END) AS BIGINT) \
              AS estimated_generations FROM chats c JOIN turns t ON t.chat_id = c.id \
              JOIN generations g ON g.turn_id = t.id ",
