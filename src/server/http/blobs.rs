@@ -28,11 +28,7 @@ pub async fn show(
     let mut response = match headers.get(header::IF_NONE_MATCH) {
         Some(known) if known.as_bytes() == tag.as_bytes() => StatusCode::NOT_MODIFIED.into_response(),
         _ => {
-            let (kind, name) = match (picture(&blob.bytes), is_text(&blob.mime)) {
-                (Some(kind), _) => (kind, None),
-                (None, true) => ("text/plain; charset=utf-8", Some("txt")),
-                (None, false) => ("application/octet-stream", Some("bin")),
-            };
+            let (kind, name) = shown_as(&blob.mime, &blob.bytes);
             let name = name.map(|end| blob.name.unwrap_or_else(|| format!("{}.{end}", &sha256[..12])));
             let mut response = Response::new(Body::from(blob.bytes));
             let fields = response.headers_mut();
@@ -49,6 +45,16 @@ pub async fn show(
     fields.insert(header::ETAG, HeaderValue::try_from(tag).map_err(Problem::internal)?);
     fields.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE));
     Ok(response)
+}
+
+/// What a browser is told that the bytes are, and how the name of what it keeps ends. A picture that could not be drawn
+/// again is stored as a file (`tools::result`, `service::imports`), and is one whatever its bytes begin like.
+fn shown_as(mime: &str, bytes: &[u8]) -> (&'static str, Option<&'static str>) {
+    match (picture(bytes).filter(|_| mime.starts_with("image/")), is_text(mime)) {
+        (Some(kind), _) => (kind, None),
+        (None, true) => ("text/plain; charset=utf-8", Some("txt")),
+        (None, false) => ("application/octet-stream", Some("bin")),
+    }
 }
 
 /// Text that a browser shows as such. HTML is no such text, whatever it is called.
@@ -70,6 +76,17 @@ pub(super) fn picture(bytes: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_was_stored_as_an_image_is_drawn() {
+        let png = b"\x89PNG\r\n\x1a\n....";
+        assert_eq!(shown_as("image/png", png), ("image/png", None));
+        // Its bytes say which picture it is.
+        assert_eq!(shown_as("image/jpeg", png), ("image/png", None));
+        assert_eq!(shown_as("application/octet-stream", png), ("application/octet-stream", Some("bin")));
+        assert_eq!(shown_as("image/png", b"<svg>"), ("application/octet-stream", Some("bin")));
+        assert_eq!(shown_as("text/plain", png), ("text/plain; charset=utf-8", Some("txt")));
+    }
 
     #[test]
     fn html_is_no_text_that_a_browser_shows() {
