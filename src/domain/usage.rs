@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn counts_that_can_be_none_are_unknown() {
-        for (said, known) in [(0, Some(0)), (limits::COUNT, Some(limits::COUNT)), (limits::COUNT + 1, None), (u64::MAX, None)]
+        for (said, known) in
+            [(0, Some(0)), (limits::COUNT, Some(limits::COUNT)), (limits::COUNT + 1, None), (u64::MAX, None)]
         {
             assert_eq!(output(Some(said)).plausible(), output(known), "{said}");
         }

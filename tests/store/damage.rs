@@ -239,11 +239,7 @@ async fn look_and_repair(
 }
 
 /// Columns in which nothing stands, so that no damage of them is tried.
-const WITHOUT_VALUE: &[&str] = &[
-    "blobs.path",
-    "deletions.purging_since",
-    "generation_requests.base_id",
-];
+const WITHOUT_VALUE: &[&str] = &["blobs.path", "deletions.purging_since", "generation_requests.base_id"];
 
 #[tokio::test]
 async fn nearly_every_column_has_a_value_to_damage() {

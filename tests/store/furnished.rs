@@ -98,7 +98,8 @@ pub async fn rows(db: &Db, service: &Service, owner: UserId) {
         "UPDATE turns SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1 \
          WHERE role = 'assistant' AND completed_at IS NOT NULL"
             .into(),
-        "UPDATE generations SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1 WHERE step = 0".into(),
+        "UPDATE generations SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1 WHERE step = 0"
+            .into(),
         format!("UPDATE turns SET stored_bytes = 1 WHERE {of_pinned}"),
         "UPDATE grafts SET status = 'paused', reason = 'internal', detail = 'why'".into(),
         format!("UPDATE tool_policies SET chat_id = {pinned}, schema_hash = '00'"),

@@ -237,7 +237,8 @@ async fn a_turn_costs_what_all_of_its_calls_cost_or_nobody_knows() {
 
 #[tokio::test]
 async fn sums_leave_out_counts_that_can_be_none() {
-    const HUGE: &str = "UPDATE generations SET cost_micros = 9223372036854775807, input_tokens = 9223372036854775807 WHERE step > 0";
+    const HUGE: &str =
+        "UPDATE generations SET cost_micros = 9223372036854775807, input_tokens = 9223372036854775807 WHERE step > 0";
     for fresh in fresh().await {
         let db = &fresh.db;
         let mut tx = db.begin().await.unwrap();

@@ -93,7 +93,7 @@ impl Keyring {
         let (msg, aad) = (secret.expose_secret().as_bytes(), &place.associated()[..]);
         let sealed = self.keys.first().and_then(|key| {
             let sealed = key.cipher.encrypt(&nonce, Payload { msg, aad }).ok()?;
-            Some(format!("{VERSION}:{}:{}:{}", key.id, hex(&nonce), hex(&sealed)))
+            Some(format!("{VERSION}:{}:{}:{}", key.id, hex(nonce), hex(&sealed)))
         });
         // A keyring has a key, and only a secret of 256 GiB is refused: neither comes here.
         sealed.unwrap_or_default()
@@ -137,7 +137,7 @@ impl SealingKey {
 
 /// A new random key in a new file of mode 0600.
 fn make(path: &Path) -> io::Result<SecretString> {
-    let text = hex(&Key::<XChaCha20Poly1305>::generate());
+    let text = hex(Key::<XChaCha20Poly1305>::generate());
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     writeln!(file, "{text}")?;
     file.sync_all()?;

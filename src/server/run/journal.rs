@@ -162,11 +162,11 @@ async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), Sto
         raw::append_chunks(&mut tx, &chunks).await?;
     }
     for entry in waiting {
-        if let Some(progress) = &entry.batch.progress {
-            if !turns::progress(&mut tx, progress).await? {
-                // Its run waits for each of them, so this is not a repeated one behind its own ending.
-                return Err(StoreError::NotUnique);
-            }
+        if let Some(progress) = &entry.batch.progress
+            && !turns::progress(&mut tx, progress).await?
+        {
+            // Its run waits for each of them, so this is not a repeated one behind its own ending.
+            return Err(StoreError::NotUnique);
         }
         if let Some(end) = &entry.batch.generation_end {
             generations::finish(&mut tx, end).await?;

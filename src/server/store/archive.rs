@@ -311,10 +311,10 @@ pub async fn count_on(tx: &mut Tx, chat: ChatId, next_ord: i64) -> Result<(), St
 
 /// The blobs that messages of a chat name, and the documents, which are not in Trash.
 pub async fn named(db: &Db, owner: UserId, chat: ChatId) -> Result<(Vec<String>, Vec<DocumentId>), StoreError> {
-    let (blobs, documents): (Vec<Readable<(String,)>>, Vec<Readable<(Uuid,)>>) = on!(db, |pool| {
-        let blobs = sqlx::query_as(BLOBS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?;
-        (blobs, sqlx::query_as(DOCUMENTS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?)
-    });
+    let blobs: Vec<Readable<(String,)>> =
+        on!(db, |pool| sqlx::query_as(BLOBS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    let documents: Vec<Readable<(Uuid,)>> =
+        on!(db, |pool| sqlx::query_as(DOCUMENTS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     let blobs = readable(blobs, "block_blobs").into_iter().map(|(sha256,)| sha256).collect();
     Ok((blobs, readable(documents, "block_documents").into_iter().map(|(id,)| id.into()).collect()))
 }

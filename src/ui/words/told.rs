@@ -42,9 +42,18 @@ const FAILURES: &[Pair] = &[
 const ASKS: &[Pair] = &[
     ("Its description changed since this chat got it.", "它的说明在此对话启用它之后已更改。"),
     ("Its description changed since you allowed it.", "它的说明在你允许之后已更改。"),
-    ("Its description is not the one that the configuration file was taken to trust.", "它的说明与配置文件所信任的不一致。"),
-    ("The chat holds text that you did not write, which may be what asks for this.", "此对话含有不是你写的文字，可能是它在要求这样做。"),
-    ("The chat holds text that you did not write, and no message of yours names {}.", "此对话含有不是你写的文字，而你的消息都没有提到 {}。"),
+    (
+        "Its description is not the one that the configuration file was taken to trust.",
+        "它的说明与配置文件所信任的不一致。",
+    ),
+    (
+        "The chat holds text that you did not write, which may be what asks for this.",
+        "此对话含有不是你写的文字，可能是它在要求这样做。",
+    ),
+    (
+        "The chat holds text that you did not write, and no message of yours names {}.",
+        "此对话含有不是你写的文字，而你的消息都没有提到 {}。",
+    ),
 ];
 
 /// What happened to a request (`domain::Notice::sentence`), and why a reply waits (`domain::waiting`).

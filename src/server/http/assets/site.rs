@@ -69,10 +69,10 @@ impl Site {
         }
         if let Some(directory) = &self.directory {
             let bytes = std::fs::read(directory.join(path)).ok()?;
-            return Some(SiteFile { hash: hex(&Sha256::digest(&bytes)), bytes: Bytes::from(bytes) });
+            return Some(SiteFile { hash: hex(Sha256::digest(&bytes)), bytes: Bytes::from(bytes) });
         }
         let file = Embedded::get(path)?;
-        let hash = hex(&file.metadata.sha256_hash());
+        let hash = hex(file.metadata.sha256_hash());
         let bytes = match file.data {
             Cow::Borrowed(bytes) => Bytes::from_static(bytes),
             Cow::Owned(bytes) => Bytes::from(bytes),

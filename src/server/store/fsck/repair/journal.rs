@@ -160,10 +160,10 @@ pub(super) async fn move_lines(
         "SELECT seq, {} FROM turn_events WHERE turn_id = $1 AND seq >= $2 ORDER BY seq",
         dialect::bytes_of(db, "event")
     );
-    let (lines, belongs): (Vec<(i64, Vec<u8>)>, Option<(Lossy<Uuid>, Uuid)>) = in_tx!(&mut *tx, |conn| {
-        let lines = sqlx::query_as(AssertSqlSafe(text)).bind(turn).bind(first).fetch_all(&mut *conn).await?;
-        (lines, sqlx::query_as(BELONGS).bind(turn).fetch_optional(&mut *conn).await?)
-    });
+    let lines: Vec<(i64, Vec<u8>)> =
+        in_tx!(&mut *tx, |conn| { sqlx::query_as(AssertSqlSafe(text)).bind(turn).bind(first).fetch_all(conn).await? });
+    let belongs: Option<(Lossy<Uuid>, Uuid)> =
+        in_tx!(&mut *tx, |conn| sqlx::query_as(BELONGS).bind(turn).fetch_optional(conn).await?);
     let of = belongs.map_or_else(Belongs::default, |(owner, chat)| Belongs {
         owner: owner.into_result().ok(),
         chat: Some(chat),
