@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::damages::reckless;
 use crate::databases::{Fresh, empty_sqlite, fresh, noon, postgres};
 use sqlx::migrate::Migrator;
 use turnleaf::domain::branch::Frozen;
@@ -191,6 +192,34 @@ async fn branches_of_the_first_version_get_the_prompt_of_their_chat() {
         let frozen = branches::frozen(&fresh.db, Uuid::from_u128(3).into()).await.unwrap().unwrap();
         assert_eq!(frozen, Frozen { system_prompt: "Be brief.".into(), tools: None });
     }
+}
+
+#[tokio::test]
+async fn quarantine_of_a_chat_whose_owner_there_is_not_gets_none() {
+    let fresh = empty_sqlite().await;
+    migrated_up_to(&fresh.db, "sqlite", 29).await;
+    let at = "'2026-03-01T12:00:00+00:00'";
+    let id = |n: u8| format!("X'{n:032x}'");
+    let rows = format!(
+        "INSERT INTO users (id, name, created_at) VALUES ({user}, 'a', {at}); \
+         INSERT INTO chats (id, owner_id, title, system_prompt, settings, created_at, updated_at) \
+         VALUES ({chat}, {user}, '', '', '{{}}', {at}, {at}), ({strange}, {nobody}, '', '', '{{}}', {at}, {at}); \
+         INSERT INTO quarantine (id, table_name, column_name, row_key, bytes, reason, chat_id, created_at) \
+         VALUES ({one}, 'chats', 'title', '1', X'ff', 'why', {chat}, {at}), \
+         ({two}, 'chats', 'title', '2', X'ff', 'why', {strange}, {at});",
+        user = id(1),
+        chat = id(2),
+        strange = id(3),
+        nobody = id(4),
+        one = id(5),
+        two = id(6),
+    );
+    let reckless = reckless(fresh.db.path().unwrap()).await;
+    sqlx::raw_sql(sqlx::AssertSqlSafe(rows)).execute(&reckless).await.unwrap();
+    fresh.db.migrate(None, noon()).await.unwrap();
+    let owners = "SELECT owner_id IS NOT NULL FROM quarantine ORDER BY id";
+    let owned: Vec<bool> = sqlx::query_scalar(owners).fetch_all(&reckless).await.unwrap();
+    assert_eq!(owned, [true, false]);
 }
 
 #[tokio::test]

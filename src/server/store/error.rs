@@ -102,15 +102,11 @@ impl StoreError {
         }
     }
 
-    /// Whether the database as a whole does not do what is asked. Else the fault is of the rows that were read or written,
-    /// and the same call may work on others.
+    /// Whether the database as a whole does not do what is asked, as when it cannot read its file. Else the fault is of
+    /// the rows that were read or written, and the same call may work on others.
     pub fn is_database_wide(&self) -> bool {
-        match self {
-            Self::NotUnique | Self::Inconsistent { .. } | Self::Gone(_) | Self::Deleted(_) | Self::Nul(_) => false,
-            Self::BrokenPath(_) => false,
-            Self::Driver(error) => !matches!(error, sqlx::Error::Database(_) | sqlx::Error::Encode(_)),
-            _ => true,
-        }
+        let is_of_rows = matches!(self, Self::NotUnique | Self::Inconsistent { .. } | Self::BrokenPath(_));
+        !is_of_rows && !self.is_refusal()
     }
 
     /// Whether the data itself is broken (exit 74).
