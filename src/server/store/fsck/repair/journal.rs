@@ -161,7 +161,7 @@ pub(super) async fn move_lines(
         dialect::bytes_of(db, "event")
     );
     let lines: Vec<(i64, Vec<u8>)> =
-        in_tx!(&mut *tx, |conn| { sqlx::query_as(AssertSqlSafe(text)).bind(turn).bind(first).fetch_all(conn).await? });
+        in_tx!(&mut *tx, |conn| sqlx::query_as(AssertSqlSafe(text)).bind(turn).bind(first).fetch_all(conn).await?);
     let belongs: Option<(Lossy<Uuid>, Uuid)> =
         in_tx!(&mut *tx, |conn| sqlx::query_as(BELONGS).bind(turn).fetch_optional(conn).await?);
     let of = belongs.map_or_else(Belongs::default, |(owner, chat)| Belongs {
