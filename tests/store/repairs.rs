@@ -97,6 +97,24 @@ async fn a_damaged_row_with_a_sound_journal_is_rebuilt_and_the_journal_stays() {
 }
 
 #[tokio::test]
+async fn text_of_a_turn_stays_where_its_blocks_and_its_journal_are_lost() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let (service, _, _, before) = a_reply(db, fresh.dir.path()).await;
+        let reply = literal(db, before.id.uuid());
+        let has_text = format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text <> ''");
+        assert_eq!(count(db, has_text.clone()).await, 1);
+        damage(db, format!("DELETE FROM turn_events WHERE turn_id = {reply}")).await;
+        damage(db, format!("UPDATE turn_blocks SET content = '{{\"type\":' WHERE turn_id = {reply}")).await;
+        repair::repair(db, now()).await.unwrap();
+        assert_eq!(count(db, has_text).await, 1, "the last copy of what was said");
+        assert!(fsck::check(db, While::Stopped).await.unwrap().iter().all(|finding| finding.invariant != "I10"));
+        service.supervisor().toolbox().shut_down().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_damaged_journal_goes_into_quarantine_line_by_line() {
     for fresh in fresh().await {
         let db = &fresh.db;
@@ -132,7 +150,7 @@ async fn lines_of_no_turn_and_behind_an_end_go_into_quarantine() {
         let db = &fresh.db;
         let (service, owner, chat, before) = a_reply(db, fresh.dir.path()).await;
         let journal = lines(db, before.id).await;
-        let (reply, nobody) = (literal(db, before.id.uuid()), Uuid::now_v7());
+        let (reply, nobody) = (literal(db, before.id.uuid()), Uuid::from_u128(0x0bad));
         for (turn, seq, event) in [
             (reply.as_str(), before.last_event_seq + 1, "behind the end"),
             (&literal(db, nobody), 1, "of no turn"),

@@ -10,7 +10,7 @@ use crate::domain::Block;
 use crate::domain::turn::content_text;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{Readable, WHOLE_ROW, readable_of_turn, unless_damaged};
+use crate::server::store::readable::{Readable, WHOLE_ROW, is_placeholder, readable_of_turn, unless_damaged};
 use crate::server::store::turn_blocks::BlockRow;
 use crate::server::store::{search, storage};
 
@@ -38,8 +38,12 @@ pub(super) async fn turn(db: &Db, tx: &mut Tx, id: Uuid, now: DateTime<Utc>) -> 
     let rows = readable_of_turn(rows, "turn_blocks", id.into(), &mut damages);
     let blocks: Vec<Block> = rows.into_iter().map(|row| row.into_block(&mut damages)).collect();
     let text = content_text(blocks.iter().map(|block| &block.content));
+    // The text of a block that cannot be read may stand there alone.
+    let is_whole = damages.is_empty() && !blocks.iter().any(|block| is_placeholder(&block.content));
     in_tx!(&mut *tx, |conn| {
-        sqlx::query(SET_TEXT).bind(id).bind(text).execute(&mut *conn).await?;
+        if is_whole {
+            sqlx::query(SET_TEXT).bind(id).bind(text).execute(&mut *conn).await?;
+        }
         for block in &blocks {
             // The type of a block that cannot be read yet comes with its content.
             let is_read = damages.iter().all(|damage| damage.column != "content" || damage.id != block.id.to_string());
