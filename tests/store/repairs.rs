@@ -96,6 +96,35 @@ async fn a_damaged_row_with_a_sound_journal_is_rebuilt_and_the_journal_stays() {
     }
 }
 
+/// The first block that has ended does not depend on lines behind it.
+#[tokio::test]
+async fn damaged_block_is_rebuilt_from_its_own_lines_where_lines_of_others_are_damaged() {
+    for fresh in fresh().await {
+        for line_damage in ["event = '[]'", "event = '{\"type\":\"block_delta\"}'", "seq = seq + 1000"] {
+            let db = &fresh.db;
+            let (service, owner, chat, before) = a_reply(db, fresh.dir.path()).await;
+            let reply = literal(db, before.id.uuid());
+            let first = &before.blocks[0];
+            let journal = lines(db, before.id).await;
+            let ends =
+                |(_, event): &&(i64, String)| event.contains("block_end") && event.contains(&first.id.to_string());
+            let (end, _) = journal.iter().rfind(ends).unwrap();
+            assert!(before.blocks.len() > 1, "another block follows");
+            let line = format!("turn_id = {reply} AND seq = {}", end + 2);
+            damage(db, format!("UPDATE turn_events SET {line_damage} WHERE {line}")).await;
+            damage(db, format!("UPDATE turn_blocks SET content = '{{\"type\":' WHERE turn_id = {reply} AND seq = 0"))
+                .await;
+            repair::repair(db, now()).await.unwrap();
+            let after = reply_of(&service, owner, chat).await;
+            assert_eq!(after, before, "{line_damage}: nothing is lost");
+            assert_eq!(lines(db, before.id).await, [], "the journal no longer gives its rows");
+            assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), []);
+            service.supervisor().toolbox().shut_down().await;
+        }
+        fresh.close().await;
+    }
+}
+
 #[tokio::test]
 async fn text_of_a_turn_stays_where_its_blocks_and_its_journal_are_lost() {
     for fresh in fresh().await {

@@ -20,7 +20,7 @@ mod in_line;
 mod journal;
 mod quarantine;
 
-use journal::Replay;
+use journal::Rebuilt;
 use quarantine::{Belongs, Entry};
 pub use quarantine::{Quarantined, forget, quarantined};
 
@@ -128,14 +128,14 @@ impl Row<'_> {
             let done = Repaired { entry, change: "the whole row removed".to_owned() };
             repairs.extend(columns.iter().map(|(column, _)| self.row.repair_of(column, Ok(done.clone()))));
         } else {
-            let replayed = match (self.row.table.name, stored.of.turn) {
+            let rebuilt = match (self.row.table.name, stored.of.turn) {
                 ("turns" | "turn_blocks", Some(turn)) => journal::replay(tx, turn).await?,
-                _ => Replay::Empty,
+                _ => Rebuilt::Nothing,
             };
             let mut changes = Vec::new();
             for ((column, reason), value) in columns.iter().zip(&stored.values) {
                 let bytes = value.clone().unwrap_or_default();
-                let outcome = match self.instead(tx, column, reason, &bytes, &stored, &replayed).await? {
+                let outcome = match self.instead(tx, column, reason, &bytes, &stored, &rebuilt).await? {
                     Ok((change, what)) => {
                         let entry = self.keep(tx, column.name, &bytes, reason, &stored).await?;
                         changes.push((*column, change));
@@ -211,11 +211,11 @@ impl Row<'_> {
         reason: &str,
         bytes: &[u8],
         stored: &Stored,
-        replayed: &Replay,
+        rebuilt: &Rebuilt,
     ) -> Result<Result<(Change, String), &'static str>, StoreError> {
         let table = self.row.table.name;
-        if let (Replay::Turn(turn), Some(id)) = (replayed, self.id())
-            && let Some(change) = journal::value_of(turn, table, id, column)
+        if let Some(id) = self.id()
+            && let Some(change) = journal::value_of(rebuilt, table, id, column)
         {
             return Ok(Ok((change, "rebuilt from the journal of its reply".to_owned())));
         }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::domain::block::chat_seq;
 use crate::domain::fold::{self, Applied};
-use crate::domain::{Block, BlockId, BlockState, Event, Turn};
+use crate::domain::{Block, BlockId, BlockState, Content, Event, Turn};
 use crate::server::store::readable::{Damage, is_placeholder};
 use crate::server::store::turns::read::before_events;
 
@@ -16,7 +16,7 @@ const HIGHEST_NUMBER: u64 = 1 << 53;
 const NAMED: usize = 16;
 
 /// A turn as its journal gives it, and what is wrong with the journal.
-pub(super) struct Replay<'e> {
+pub(in crate::server::store) struct Replay<'e> {
     row: &'e Turn,
     folded: Turn,
     /// The growth of each block, in order.
@@ -32,8 +32,10 @@ pub(super) struct Replay<'e> {
 struct Growth<'e> {
     pieces: Vec<Piece<'e>>,
     flaws: usize,
-    /// Flaws between its beginning and its end, as far as the journal goes.
+    /// No flaws between its beginning and its end, as far as the journal goes.
     is_intact: bool,
+    /// Nothing of it comes later, but for the progress of a call.
+    is_ended: bool,
 }
 
 struct Piece<'e> {
@@ -45,7 +47,7 @@ struct Piece<'e> {
 
 impl<'e> Replay<'e> {
     /// Replays `events` into a turn whose row is `row`. Events that say nothing are known to be damaged.
-    pub(super) fn new(row: &'e Turn, events: &'e [(u64, Event)]) -> Self {
+    pub(in crate::server::store) fn new(row: &'e Turn, events: &'e [(u64, Event)]) -> Self {
         let folded = before_events(row);
         let mut replay = Self { row, folded, growth: HashMap::new(), flaws: 0, damages: Vec::new() };
         let mut refused = Vec::new();
@@ -84,18 +86,18 @@ impl<'e> Replay<'e> {
         replay
     }
 
-    /// Whether the journal is whole. `is_readable` says that all of its lines are.
-    pub(super) fn is_whole(&self) -> bool {
+    /// Whether the journal is whole.
+    pub(in crate::server::store) fn is_whole(&self) -> bool {
         self.flaws == 0
     }
 
     /// The turn of a journal that is whole.
-    pub(super) fn into_turn(self) -> Turn {
+    pub(in crate::server::store) fn into_turn(self) -> Turn {
         self.folded
     }
 
     /// The turn of a journal with flaws, with what its row and the rows of its blocks have. The flaws go into `damages`.
-    pub(super) fn merged(mut self, damages: &mut Vec<Damage>) -> Turn {
+    pub(in crate::server::store) fn merged(mut self, damages: &mut Vec<Damage>) -> Turn {
         damages.append(&mut self.damages);
         let mut turn = self.row.clone();
         let covered = turn.last_event_seq;
@@ -145,6 +147,10 @@ impl<'e> Replay<'e> {
         let follows_flaw = (!is_beginning && growth.pieces.is_empty() && !growth.is_intact) || growth.flaws < flaws;
         growth.is_intact &= growth.flaws == flaws;
         growth.flaws = flaws;
+        growth.is_ended |= match event {
+            Event::BlockStart { block } => block.state != BlockState::Open,
+            event => matches!(event, Event::BlockEnd { .. }),
+        };
         let text = match event {
             Event::BlockStart { block } => block.content.growing(),
             Event::BlockDelta { text, .. } => Some(text.as_str()),
@@ -153,15 +159,26 @@ impl<'e> Replay<'e> {
         growth.pieces.extend(text.map(|text| Piece { seq, text, follows_flaw }));
     }
 
+    /// The blocks of which the journal has all that they are, whatever is wrong with lines of others.
+    pub(in crate::server::store) fn intact_blocks(&self) -> impl Iterator<Item = &Block> {
+        self.folded.blocks.iter().filter(|block| self.has_all_of(block))
+    }
+
+    /// Whether no line is lost that could have changed a block of this journal.
+    fn has_all_of(&self, folded: &Block) -> bool {
+        let is_call = matches!(folded.content, Content::ToolUse { .. });
+        let has_all =
+            |growth: &Growth<'_>| growth.is_intact && (growth.flaws == self.flaws || (growth.is_ended && !is_call));
+        self.growth.get(&folded.id).is_some_and(has_all)
+    }
+
     /// Brings a row up to what the journal has of its block.
     fn complete(&self, block: &mut Block, covered: u64) {
         let Some(growth) = self.growth.get(&block.id) else { return };
         let folded = self.folded.blocks.iter().find(|folded| folded.id == block.id);
         if is_placeholder(&block.content) {
             // Bytes that cannot be read stay for a repair, unless the journal has all that they were.
-            let is_intact =
-                |folded: &&Block| growth.is_intact && (growth.flaws == self.flaws || folded.state != BlockState::Open);
-            if let Some(folded) = folded.filter(is_intact) {
+            if let Some(folded) = folded.filter(|folded| self.has_all_of(folded)) {
                 *block = folded.clone();
             }
             return;

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::Repair;
-use super::journal::{self, Replay};
+use super::journal::{self, Rebuilt};
 use crate::domain::Block;
 use crate::domain::turn::content_text;
 use crate::server::store::db::{Db, Tx};
@@ -61,10 +61,10 @@ pub(super) async fn turn(db: &Db, tx: &mut Tx, id: Uuid, now: DateTime<Utc>) -> 
         return Ok(None);
     }
     let reason = match journal::replay(tx, id).await? {
-        Replay::Empty | Replay::Damaged => return Ok(None),
-        Replay::Turn(replayed) if is_same(&replayed.blocks, &blocks) => return Ok(None),
-        Replay::Turn(_) => "it no longer gives what is stored",
-        Replay::Broken => "lines of the same journal are missing",
+        Rebuilt::Nothing | Rebuilt::BesideDamage(_) => return Ok(None),
+        Rebuilt::Turn(turn) if is_same(&turn.blocks, &blocks) => return Ok(None),
+        Rebuilt::Turn(_) => "it no longer gives what is stored",
+        Rebuilt::BesideGaps(_) => "lines of the same journal are missing",
     };
     journal::move_lines(db, tx, id, i64::MIN, reason, now).await
 }

@@ -3,17 +3,19 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use serde_json::Map;
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use super::quarantine::{Belongs, Entry, put};
 use super::{Change, Column, Repair, Repaired};
-use crate::domain::{Block, Event, Failure, Role, Turn, TurnStatus, Usage, fold};
+use crate::domain::{Block, Event, Failure, Role, Turn, TurnStatus, Usage};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::dialect;
 use crate::server::store::error::StoreError;
 use crate::server::store::readable::{Damage, Lossy, Readable, RowReader, moment_of, readable};
 use crate::server::store::rows::{place, to_json, word};
+use crate::server::store::turns::replay::Replay;
 
 const TABLE: &str = "turn_events";
 
@@ -29,48 +31,51 @@ sql! {
 }
 
 /// What a journal gives.
-pub(super) enum Replay {
+pub(super) enum Rebuilt {
     /// There is none: it is deleted some time after the end of its turn.
-    Empty,
+    Nothing,
     /// The turn as all of its lines give it.
     Turn(Box<Turn>),
-    /// A line cannot be read; it is repaired by itself.
-    Damaged,
-    /// Lines are missing, or contradict each other.
-    Broken,
+    /// A line cannot be read; it is repaired by itself. The blocks are those of which other lines have everything.
+    BesideDamage(Vec<Block>),
+    /// Lines are missing, or contradict each other. The blocks are as above.
+    BesideGaps(Vec<Block>),
 }
 
 type Row = (Lossy<Uuid>, i64, i64, Lossy<DateTime<Utc>>, bool);
 
-/// Folds the journal of a turn that is over.
-pub(super) async fn replay(tx: &mut Tx, turn: Uuid) -> Result<Replay, StoreError> {
+/// Replays the journal of a turn that is over.
+pub(super) async fn replay(tx: &mut Tx, turn: Uuid) -> Result<Rebuilt, StoreError> {
     let (row, lines): (Option<Row>, Vec<(i64, Lossy<String>)>) = in_tx!(tx, |conn| {
         let row = sqlx::query_as(ROW).bind(turn).fetch_optional(&mut *conn).await?;
         (row, sqlx::query_as(LINES).bind(turn).fetch_all(&mut *conn).await?)
     });
-    let Some((chat, ord, last, created_at, true)) = row else { return Ok(Replay::Empty) };
+    let Some((chat, ord, last, created_at, true)) = row else { return Ok(Rebuilt::Nothing) };
     let lines: Vec<_> = lines.into_iter().filter(|(seq, _)| *seq <= last).collect();
     if lines.is_empty() {
-        return Ok(Replay::Empty);
+        return Ok(Rebuilt::Nothing);
     }
     let mut damages: Vec<Damage> = Vec::new();
     let mut reader = RowReader { table: TABLE, id: turn, damages: &mut damages };
-    let mut events = Vec::with_capacity(lines.len());
-    for (seq, text) in lines {
-        if let Some(event) = reader.value("event", text).and_then(|text| reader.json::<Event>("event", &text)) {
-            events.push((place(seq), event));
-        }
-    }
-    if !damages.is_empty() {
-        return Ok(Replay::Damaged);
-    }
-    let is_dense = events.iter().zip(1u64..).all(|((seq, _), at)| *seq == at) && events.len() as u64 == place(last);
+    let mut read = |(seq, text): (i64, Lossy<String>)| {
+        let event: Option<Event> = reader.value("event", text).and_then(|text| reader.json("event", &text));
+        (place(seq), event.unwrap_or_else(|| Event::Unknown(Map::new())))
+    };
+    let events: Vec<(u64, Event)> = lines.into_iter().map(&mut read).collect();
     let chat = chat.into_result().unwrap_or_default();
     let created_at = created_at.into_result().unwrap_or_else(|_| moment_of(turn));
-    let mut folded = beginning(turn, chat, ord, created_at);
-    let impossible = fold::fold(&mut folded, events.iter().map(|(seq, event)| (*seq, event)));
-    let is_whole = is_dense && impossible.is_empty() && folded.status.is_terminal();
-    Ok(if is_whole { Replay::Turn(Box::new(folded)) } else { Replay::Broken })
+    let row = Turn { last_event_seq: place(last), ..beginning(turn, chat, ord, created_at) };
+    let replay = Replay::new(&row, &events);
+    let intact = |replay: Replay<'_>| replay.intact_blocks().cloned().collect();
+    if !damages.is_empty() {
+        return Ok(Rebuilt::BesideDamage(intact(replay)));
+    }
+    if !replay.is_whole() {
+        return Ok(Rebuilt::BesideGaps(intact(replay)));
+    }
+    let turn = replay.into_turn();
+    let is_over = turn.status.is_terminal();
+    Ok(if is_over { Rebuilt::Turn(Box::new(turn)) } else { Rebuilt::BesideGaps(turn.blocks) })
 }
 
 /// A turn before its first event. What no event changes is not looked at here.
@@ -101,14 +106,15 @@ fn beginning(id: Uuid, chat: Uuid, ord: i64, created_at: DateTime<Utc>) -> Turn 
 }
 
 /// The value of a damaged column as the journal gives it; nothing where it says nothing of that.
-pub(super) fn value_of(replayed: &Turn, table: &str, row: Uuid, column: &Column) -> Option<Change> {
-    match table {
-        "turns" => of_turn(replayed, column.name),
-        "turn_blocks" => {
-            replayed.blocks.iter().find(|block| block.id.uuid() == row).and_then(|b| of_block(b, column.name))
-        }
-        _ => None,
-    }
+pub(super) fn value_of(rebuilt: &Rebuilt, table: &str, row: Uuid, column: &Column) -> Option<Change> {
+    let blocks = match rebuilt {
+        Rebuilt::Nothing => return None,
+        Rebuilt::Turn(turn) if table == "turns" => return of_turn(turn, column.name),
+        Rebuilt::Turn(turn) => &turn.blocks,
+        Rebuilt::BesideDamage(blocks) | Rebuilt::BesideGaps(blocks) => blocks,
+    };
+    let is_row = |block: &&Block| table == "turn_blocks" && block.id.uuid() == row;
+    blocks.iter().find(is_row).and_then(|block| of_block(block, column.name))
 }
 
 fn of_turn(turn: &Turn, column: &str) -> Option<Change> {
