@@ -31,6 +31,8 @@ mod compare;
 mod copies;
 #[path = "server/damaged_journals.rs"]
 mod damaged_journals;
+#[path = "server/damaged_turns.rs"]
+mod damaged_turns;
 #[path = "server/database_outages.rs"]
 mod database_outages;
 #[path = "store/databases.rs"]
@@ -76,6 +78,8 @@ mod leaving;
 mod legacy;
 #[path = "support/legacy.rs"]
 mod legacy_samples;
+#[path = "server/locked_turns.rs"]
+mod locked_turns;
 #[path = "server/long_chats.rs"]
 mod long_chats;
 #[path = "server/lost_acknowledgements.rs"]

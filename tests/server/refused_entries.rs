@@ -4,11 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::StreamExt;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use turnleaf::domain::{FailureKind, TurnId, TurnStatus};
 use turnleaf::server::outbound::scripted::{Scripted, Step};
 use turnleaf::server::run::Pace;
+use turnleaf::server::run::{Cursor, Followed};
 use turnleaf::server::store::Db;
 
 use crate::house::{House, answer, text};
@@ -129,6 +131,38 @@ async fn turn_whose_entry_only_looks_busy_ends_also_where_no_other_reply_runs() 
         refuse(&house, "53200").await;
         gates[0].notify_one();
         assert_ends_as_stored(&house, replies[0]).await;
+        house.close().await;
+    }
+}
+
+/// They were shown what is not stored.
+#[tokio::test]
+async fn followers_of_a_turn_with_a_refused_entry_are_given_the_turn_as_it_is_stored() {
+    let gates = gates(0);
+    let of_provider = gates.clone();
+    for house in House::everywhere(move || provider(&of_provider)).await {
+        let id = begin(&house, 1).await[0];
+        refuse(&house, "54000").await;
+        let follow = async |after| {
+            let followed = house.service.supervisor().follow(house.owner, id, Cursor::After(after)).await;
+            followed.unwrap().unwrap().map(Result::unwrap).boxed()
+        };
+        let mut early = follow(0).await;
+        let live = house.service.supervisor().live(id).unwrap();
+        let shown = live.turn().last_event_seq;
+        gates[0].notify_one();
+        let mut told = Vec::new();
+        while let Some(one) = timeout(SOON, early.next()).await.expect("a follower is told of the end") {
+            told.push(one);
+        }
+        let stored = house.service.turn(house.owner, id).await.unwrap();
+        let Some(Followed::Snapshot(last)) = told.pop() else { panic!("no snapshot: {told:?}") };
+        assert_eq!((last.status, last.content_text()), (TurnStatus::Error, stored.content_text()));
+        let is_line_of_end = |one: &Followed| matches!(one, Followed::Line(line) if line.name() == "turn_end");
+        assert!(!told.iter().any(is_line_of_end), "it is told of one ending only: {told:?}");
+        // One who comes back with a number of what was shown cannot know what became of it.
+        let back: Vec<Followed> = follow(shown).await.collect().await;
+        assert!(matches!(back.as_slice(), [Followed::Snapshot(_)]), "{back:?}");
         house.close().await;
     }
 }

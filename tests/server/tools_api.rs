@@ -463,7 +463,8 @@ async fn bytes_of_a_result_are_given_to_their_owner_and_never_as_a_document() {
         .sql(
             "INSERT INTO blobs (sha256, mime, byte_count, bytes, created_at) VALUES \
              ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'text/html', 8, x'3c736372697074', '2026-01-01T00:00:00+00:00'), \
-             ('bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 'text/html', 8, x'89504e470d0a1a0a', '2026-01-01T00:00:00+00:00'), \
+             ('bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 'image/png', 8, x'89504e470d0a1a0a', '2026-01-01T00:00:00+00:00'), \
+             ('eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee', 'text/html', 8, x'89504e470d0a1a0a', '2026-01-01T00:00:00+00:00'), \
              ('cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc', 'image/png', 8, x'89504e470d0a1a0a', '2026-01-01T00:00:00+00:00'); \
              INSERT INTO block_blobs (block_id, sha256) SELECT b.id, o.sha256 FROM turn_blocks b, blobs o \
              WHERE b.author = 'assistant' AND o.sha256 NOT LIKE 'c%'",
@@ -487,6 +488,10 @@ async fn bytes_of_a_result_are_given_to_their_owner_and_never_as_a_document() {
     let picture = get("b".repeat(64), None).await;
     assert_eq!(picture.headers()["content-type"], "image/png");
     assert!(picture.headers().get("content-disposition").is_none());
+    // Only what was drawn again is stored as an image; the bytes of others may hold anything behind their beginning.
+    let other = get("e".repeat(64), None).await;
+    assert_eq!(other.headers()["content-type"], "application/octet-stream");
+    assert!(other.headers()["content-disposition"].to_str().unwrap().starts_with("attachment"));
     let tag = "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"";
     assert_eq!(get("a".repeat(64), Some(tag)).await.status(), StatusCode::NOT_MODIFIED);
     for unknown in ["c".repeat(64), "d".repeat(64), "A".repeat(64), "a".repeat(63), "..%2f..%2fetc%2fpasswd".into()] {

@@ -70,6 +70,8 @@ async fn repair_and_check(db: &Db) -> Result<(Vec<Repair>, Vec<Finding>), Failed
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     sweep::sweep(db, &clock).await?;
     let repairs = repair::repair(db, clock.now()).await?;
+    // A turn whose row could not be read before.
+    sweep::sweep(db, &clock).await?;
     Ok((repairs, fsck::check(db, While::Stopped).await?))
 }
 

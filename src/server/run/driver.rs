@@ -223,5 +223,5 @@ async fn end(supervisor: &Supervisor, mut recorder: Recorder, ending: &Ending, s
         provider_state: with.provider_state.clone(),
         ..Batch::default()
     };
-    recorder.flush_ending(whole, (supervisor, ending)).await;
+    recorder.flush_ending(whole, supervisor).await;
 }

@@ -7,9 +7,9 @@ use async_stream::try_stream;
 use futures::Stream;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::live::{Joined, Line};
+use super::live::{Joined, Line, Notification};
 use super::supervisor::Supervisor;
-use crate::domain::{FailureKind, Turn, TurnId, UserId};
+use crate::domain::{Failure, FailureKind, Turn, TurnId, UserId};
 use crate::server::store::{StoreError, turn_events, turns};
 
 /// Lines read from the journal at a time.
@@ -58,8 +58,18 @@ impl Supervisor {
                     at
                 }
             };
+            let mut was_live = false;
             'following: loop {
                 let joined = supervisor.live(id).map(|live| live.join());
+                if joined.is_none() && was_live {
+                    // It ended, perhaps with less than this follower was shown.
+                    let Some(turn) = turns::find(supervisor.db(), owner, id).await? else { return };
+                    if turn.status.is_terminal() && needs_snapshot(&turn, at) {
+                        yield Followed::Snapshot(Box::new(turn));
+                        return;
+                    }
+                }
+                was_live = joined.is_some();
                 let stored = joined.as_ref().map_or(u64::MAX, |joined| joined.committed);
                 while at < stored {
                     let page = turn_events::after(supervisor.db(), owner, id, at, PAGE).await?;
@@ -109,15 +119,20 @@ impl Supervisor {
                     }
                     continue;
                 };
-                let mut waiting: VecDeque<Line> = tail.into();
+                let mut waiting: VecDeque<Notification> = tail.into_iter().map(Notification::Line).collect();
                 loop {
-                    let line = match waiting.pop_front() {
-                        Some(line) => line,
+                    let next = match waiting.pop_front() {
+                        Some(next) => next,
                         None => match lines.recv().await {
-                            Ok(line) => line,
+                            Ok(next) => next,
                             // Too slow, or the run is over: the journal has the rest.
                             Err(RecvError::Lagged(_) | RecvError::Closed) => break,
                         },
+                    };
+                    let Notification::Line(line) = next else {
+                        let Some(turn) = turns::find(supervisor.db(), owner, id).await? else { return };
+                        yield Followed::Snapshot(Box::new(turn));
+                        return;
                     };
                     if line.seq <= at {
                         continue;
@@ -139,9 +154,9 @@ impl Supervisor {
     }
 }
 
-/// Whether replaying from `at` could mislead: the follower saw growth that a crash took away before it was stored, so
-/// its numbers mean something else now; or it claims to have seen what does not exist.
+/// Whether replaying from `at` could mislead: the follower saw growth that a crash, or a database that refused it, took
+/// away before it was stored, so its numbers mean something else now; or it claims to have seen what does not exist.
 fn needs_snapshot(turn: &Turn, at: u64) -> bool {
-    let restarted = turn.error.as_ref().is_some_and(|failure| failure.kind == FailureKind::ServerRestarted);
-    at > 0 && (restarted || at > turn.last_event_seq)
+    let is_shortened = |failure: &Failure| matches!(failure.kind, FailureKind::ServerRestarted | FailureKind::Internal);
+    at > 0 && (turn.error.as_ref().is_some_and(is_shortened) || at > turn.last_event_seq)
 }

@@ -127,9 +127,10 @@ impl Journal {
     }
 }
 
-async fn store(db: &Db, waiting: &[Entry], now: DateTime<Utc>) -> Result<(), StoreError> {
+/// Stores entries in one transaction, which waits for rows that others hold as long as `lock_wait` says.
+async fn store(db: &Db, waiting: &[Entry], lock_wait: Duration, now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
-    db.fence(&mut tx).await?;
+    db.fence_within(&mut tx, lock_wait).await?;
     for entry in waiting {
         if let Some(generation) = &entry.batch.generation {
             generations::insert(&mut tx, generation).await?;

@@ -50,7 +50,15 @@ pub enum Interrupt {
 pub struct Joined {
     pub committed: u64,
     pub tail: Vec<Line>,
-    pub lines: broadcast::Receiver<Line>,
+    pub lines: broadcast::Receiver<Notification>,
+}
+
+/// What followers are told.
+#[derive(Debug, Clone)]
+pub enum Notification {
+    Line(Line),
+    /// The turn ended with less than was shown: what they have is no longer the turn.
+    Replaced,
 }
 
 struct State {
@@ -63,7 +71,7 @@ struct State {
 pub struct Live {
     owner: UserId,
     state: Mutex<State>,
-    lines: broadcast::Sender<Line>,
+    lines: broadcast::Sender<Notification>,
     cancel: CancellationToken,
     interrupt: Mutex<Option<Interrupt>>,
     /// Growth that the journal could not store.
@@ -136,8 +144,15 @@ impl Live {
                 state.tail.push_back(line.clone());
             }
             // An error only says that nobody follows.
-            let _ = self.lines.send(line.clone());
+            let _ = self.lines.send(Notification::Line(line.clone()));
         }
+    }
+
+    /// Puts the turn as it is stored in the place of what was shown of it, and tells the followers.
+    pub fn replace(&self, turn: Turn) {
+        let mut state = self.state();
+        *state = State { committed: turn.last_event_seq, turn, tail: VecDeque::new() };
+        let _ = self.lines.send(Notification::Replaced);
     }
 
     /// The journal has everything up to `seq`.

@@ -253,13 +253,23 @@ impl Supervisor {
     /// Ends a turn as far as it is stored, because the database refuses what its run has of it.
     pub(super) async fn end_as_stored(&self, live: &Live, ending: &Ending) -> Result<(), StoreError> {
         let id = live.with_turn(|turn| turn.id);
-        match turns::find(&self.0.db, live.owner(), id).await? {
-            Some(turn) if !turn.status.is_terminal() => {
-                super::sweep::end(&self.0.db, &self.0.clock, turn, ending).await
-            }
-            // It is over, or deleted.
-            _ => Ok(()),
+        if let Some(turn) = turns::find(&self.0.db, live.owner(), id).await?
+            && !turn.status.is_terminal()
+        {
+            super::sweep::end(&self.0.db, &self.0.clock, turn, ending).await?;
         }
+        self.show_as_stored(live).await
+    }
+
+    /// Shows the followers of a turn that is over what is stored of it, which is less than they were shown.
+    pub(super) async fn show_as_stored(&self, live: &Live) -> Result<(), StoreError> {
+        let id = live.with_turn(|turn| turn.id);
+        if let Some(turn) = turns::find(&self.0.db, live.owner(), id).await?
+            && turn.status.is_terminal()
+        {
+            live.replace(turn);
+        }
+        Ok(())
     }
 
     /// How long the journal keeps runs waiting: the age of the oldest batch that is not stored.

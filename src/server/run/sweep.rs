@@ -49,8 +49,30 @@ fn restarted() -> Ending {
     Ending::Failed(Failure::new(FailureKind::ServerRestarted, ""))
 }
 
-/// Ends one turn that nothing drives. One that has an ending meanwhile keeps it.
-pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending: &Ending) -> Result<(), StoreError> {
+/// Ends one turn that nothing drives. One that has an ending meanwhile keeps it. Where the database refuses a part of the
+/// ending, because rows of the turn are damaged, the turn ends with what is stored.
+pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, turn: Turn, ending: &Ending) -> Result<(), StoreError> {
+    let mut ended = turn.clone();
+    match end_whole(db, clock, turn, ending).await {
+        Err(error) if is_of_rows(&error) => {
+            tracing::error!(turn = %ended.id, %error, "a damaged turn ends with what is stored of it");
+            let now = clock.now();
+            let first = ended.next_block_seq();
+            let events = closing(&ended, ending, Spent::default(), (now, first), ids::mint::<BlockId>);
+            let first = ended.last_event_seq + 1;
+            fold::fold(&mut ended, (first..).zip(&events));
+            turns::end_row(db, &ended).await.map(drop)
+        }
+        done => done,
+    }
+}
+
+/// Whether damaged rows are the reason, and not the database.
+fn is_of_rows(error: &StoreError) -> bool {
+    error.is_refusal() || matches!(error, StoreError::Inconsistent { .. })
+}
+
+async fn end_whole(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending: &Ending) -> Result<(), StoreError> {
     let now = clock.now();
     let (usage, cost) = spending::of_turn(db, turn.id).await?;
     let cut_off = generations::running(db, turn.id).await?;
@@ -97,7 +119,7 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
 async fn keep_or_undo(tx: &mut Tx, change: Result<(), StoreError>) -> Result<(), StoreError> {
     match change {
         Ok(()) => tx.forget_mark().await,
-        Err(error) if error.is_of_a_value() || matches!(error, StoreError::Inconsistent { .. }) => {
+        Err(error) if is_of_rows(&error) => {
             tracing::error!(%error, "a damaged row of a turn that ends stays as it is; `turnleaf fsck` names it");
             tx.back_to_mark().await
         }

@@ -32,6 +32,10 @@ const RAISE: &str = "UPDATE serving_claim SET epoch = epoch + 1 WHERE id = 1 RET
 const EPOCH: &str = "SELECT epoch FROM serving_claim WHERE id = 1";
 /// Holds the epoch until the transaction ends: the next claim waits for it.
 const IS_EPOCH: &str = "SELECT epoch FROM serving_claim WHERE id = 1 AND epoch = $1 FOR SHARE";
+/// Until the end of the transaction, by itself and with the epoch, which spares the journal a question.
+const BOUND_LOCK_WAITS: &str = "SELECT set_config('lock_timeout', $1, true)";
+const IS_EPOCH_WITHIN: &str = "SELECT epoch, set_config('lock_timeout', $2, true) FROM serving_claim \
+    WHERE id = 1 AND epoch = $1 FOR SHARE";
 /// The pause between two attempts at a lost lock, and how long one may take to connect.
 const TRY_AGAIN: Duration = Duration::from_millis(200);
 const CONNECT: Duration = Duration::from_secs(5);
@@ -47,6 +51,16 @@ pub enum ClaimState {
     Lost(i64),
     /// Another process has claimed the database since. Final.
     Taken,
+}
+
+impl ClaimState {
+    /// The epoch under which this process writes, or wrote last.
+    fn epoch(self) -> Option<i64> {
+        match self {
+            Self::Held(epoch) | Self::Lost(epoch) => Some(epoch),
+            Self::Unclaimed | Self::Taken => None,
+        }
+    }
 }
 
 /// What every write passes.
@@ -73,6 +87,15 @@ impl ClaimGate {
             }
             changes
         });
+    }
+
+    /// Closes the gate where the epoch of this process was not found.
+    fn check(&self, found: Option<i64>) -> Result<(), StoreError> {
+        if found.is_some() {
+            return Ok(());
+        }
+        self.set(ClaimState::Taken);
+        Err(StoreError::InUse)
     }
 
     async fn until(&self, is_so: impl FnMut(&ClaimState) -> bool) -> ClaimState {
@@ -107,13 +130,26 @@ impl Db {
     /// `InUse` when another process has claimed it.
     pub async fn fence(&self, tx: &mut Tx) -> Result<(), StoreError> {
         let (Self::Postgres { claim, .. }, Tx::Postgres(tx)) = (self, tx) else { return Ok(()) };
-        let (ClaimState::Held(epoch) | ClaimState::Lost(epoch)) = claim.state() else { return Ok(()) };
-        let found: Option<i64> = sqlx::query_scalar(IS_EPOCH).bind(epoch).fetch_optional(&mut tx.bounded()).await?;
-        if found.is_none() {
-            claim.set(ClaimState::Taken);
-            return Err(StoreError::InUse);
-        }
-        Ok(())
+        let Some(epoch) = claim.state().epoch() else { return Ok(()) };
+        let found = sqlx::query_scalar(IS_EPOCH).bind(epoch).fetch_optional(&mut tx.bounded()).await?;
+        claim.check(found)
+    }
+
+    /// The same, and from here on the transaction waits for rows that others hold at most as long as `lock_wait` says. A
+    /// file has no locks on rows.
+    ///
+    /// # Errors
+    /// As [`Self::fence`].
+    pub async fn fence_within(&self, tx: &mut Tx, lock_wait: Duration) -> Result<(), StoreError> {
+        let (Self::Postgres { claim, .. }, Tx::Postgres(tx)) = (self, tx) else { return Ok(()) };
+        let lock_wait = lock_wait.as_millis().to_string();
+        let Some(epoch) = claim.state().epoch() else {
+            sqlx::query(BOUND_LOCK_WAITS).bind(lock_wait).execute(&mut tx.bounded()).await?;
+            return Ok(());
+        };
+        let query = sqlx::query_as(IS_EPOCH_WITHIN).bind(epoch).bind(lock_wait);
+        let found: Option<(i64, String)> = query.fetch_optional(&mut tx.bounded()).await?;
+        claim.check(found.map(|(epoch, _)| epoch))
     }
 }
 

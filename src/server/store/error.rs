@@ -31,6 +31,9 @@ pub enum StoreError {
     /// Locked, out of connections, restarting or deadlocked: trying again may work (503).
     #[error("the database is busy: {0}")]
     Busy(String),
+    /// No memory for it: said of a server that has none left, and of one value that is too large (503).
+    #[error("the database has no memory for this: {0}")]
+    NoMemory(String),
     /// The connection was lost during a commit, and nobody could be asked what became of it: it may be stored (503).
     #[error("whether the change was stored is not known: {0}")]
     Unacknowledged(String),
@@ -73,7 +76,7 @@ impl StoreError {
 
     /// Whether the same call may work in a moment.
     pub fn is_busy(&self) -> bool {
-        matches!(self, Self::Busy(_) | Self::Unacknowledged(_))
+        matches!(self, Self::Busy(_) | Self::NoMemory(_) | Self::Unacknowledged(_))
     }
 
     /// Whether a value cannot be stored, or what it names is not there, while the database itself is well.
@@ -100,6 +103,11 @@ impl StoreError {
             }
             other => other.is_of_a_value(),
         }
+    }
+
+    /// Whether what looks busy may be a refusal, which no later attempt gets past, where the database stores other things.
+    pub fn may_be_refusal(&self) -> bool {
+        matches!(self, Self::NoMemory(_)) || self.is_refusal() || matches!(self, Self::Inconsistent { .. })
     }
 
     /// Whether the database as a whole does not do what is asked, as when it cannot read its file. Else the fault is of
@@ -147,6 +155,8 @@ impl From<sqlx::Error> for StoreError {
             Some("53100") => Self::Full,
             // data_corrupted, index_corrupted
             Some("XX001" | "XX002") => Self::Damaged(words),
+            // out_of_memory
+            Some("53200") => Self::NoMemory(words),
             Some(code) if is_busy_code(code) => Self::Busy(words),
             _ => Self::Driver(error),
         }
@@ -160,8 +170,8 @@ fn is_busy_code(code: &str) -> bool {
         // read_only_sql_transaction, after a failover, until the pool has connected to the new primary;
         // idle_in_transaction_session_timeout; lock_not_available
         || matches!(code, "25006" | "25P03" | "55P03")
-        // insufficient_resources, but for disk_full: out_of_memory, too_many_connections, configuration_limit_exceeded
-        || matches!(code, "53000" | "53200" | "53300" | "53400")
+        // insufficient_resources, but for disk_full and out_of_memory: too_many_connections, configuration_limit_exceeded
+        || matches!(code, "53000" | "53300" | "53400")
         // query_canceled (statement_timeout), admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout
         || matches!(code, "57014" | "57P01" | "57P02" | "57P03" | "57P05")
 }

@@ -150,14 +150,14 @@ pub struct StoredPlace {
 
 /// The rows of a turn's blocks, readable or not: where another block can be stored, and what must stay as it is.
 pub async fn stored_places(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredPlace>, StoreError> {
-    let rows: Vec<(Lossy<Uuid>, i64, Lossy<String>)> = in_tx!(tx, |conn| {
+    let rows: Vec<(Lossy<Uuid>, Lossy<i64>, Lossy<String>)> = in_tx!(tx, |conn| {
         let query = sqlx::query_as(PLACES).bind(turn.id.uuid()).bind(turn.chat_id.uuid());
         let query = query.bind(chat_seq(turn.ord, 0)).bind(chat_seq(turn.ord, LAST_BLOCK_SEQ));
         query.fetch_all(conn).await?
     });
-    let place = |(id, seq, state): (Lossy<Uuid>, i64, Lossy<String>)| StoredPlace {
+    let place = |(id, seq, state): (Lossy<Uuid>, Lossy<i64>, Lossy<String>)| StoredPlace {
         id: id.into_result().ok().map(BlockId::from),
-        seq: u32::try_from(seq).ok().filter(|seq| *seq < LAST_BLOCK_SEQ),
+        seq: seq.into_result().ok().and_then(|seq| u32::try_from(seq).ok()).filter(|seq| *seq < LAST_BLOCK_SEQ),
         is_finished: state.into_result().is_ok_and(|state| state != word(BlockState::Open)),
     };
     Ok(rows.into_iter().map(place).collect())

@@ -121,22 +121,23 @@ pub async fn delete_old(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Resul
 }
 
 /// The parsed events of a turn up to a number, for folding. One that cannot be read is there as an event that says
-/// nothing, so that those behind it keep their places.
+/// nothing, so that those behind it keep their places; one whose number cannot be read is missing.
 pub(super) async fn up_to(
     db: &Db,
     turn: TurnId,
     seq: u64,
     damages: &mut Vec<Damage>,
 ) -> Result<Vec<(u64, Event)>, StoreError> {
-    let rows: Vec<(i64, Lossy<String>)> =
+    let rows: Vec<(Lossy<i64>, Lossy<String>)> =
         on!(db, |pool| sqlx::query_as(UP_TO).bind(turn.uuid()).bind(bigint(seq)).fetch_all(pool).await?);
     let mut reader = RowReader { table: TABLE, id: turn.uuid(), damages };
-    let read = |(seq, event): (i64, Lossy<String>)| {
+    let read = |(seq, event): (Lossy<i64>, Lossy<String>)| {
+        let seq = reader.value("seq", seq)?;
         let read: Option<Event> = reader.value("event", event).and_then(|text| reader.json("event", &text));
         if read.as_ref().is_some_and(Event::is_malformed) {
             reader.note("event", format_args!("event {seq} has not the shape of its type"));
         }
-        (place(seq), read.unwrap_or_else(|| Event::Unknown(Map::new())))
+        Some((place(seq), read.unwrap_or_else(|| Event::Unknown(Map::new()))))
     };
-    Ok(rows.into_iter().map(read).collect())
+    Ok(rows.into_iter().filter_map(read).collect())
 }

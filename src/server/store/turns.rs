@@ -10,21 +10,24 @@ use crate::domain::{Turn, TurnId, TurnStatus};
 use crate::server::store::attachments;
 use crate::server::store::db::Tx;
 use crate::server::store::error::StoreError;
+use crate::server::store::readable::unless_damaged;
 use crate::server::store::rows::{UsageRow, bigint, inconsistent};
 use crate::server::store::search;
 use crate::server::store::turn_blocks::{self, BlockOf};
 
 pub mod extent;
 pub mod find;
+pub mod forced;
 pub mod lineage;
 pub mod outline;
 pub mod provenance;
 pub mod read;
-mod replay;
+pub(in crate::server::store) mod replay;
 pub mod span;
 pub mod tree;
 pub mod versions;
 
+pub use forced::end_row;
 pub use lineage::{Ancestor, lineage, tools_called};
 pub use provenance::{PathBlock, path_turns, provenance};
 pub use read::{between, find, nodes_between, of_chat, path, unfinished};
@@ -44,7 +47,8 @@ sql! {
     PROGRESS = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
         started_at = COALESCE(started_at, $6) \
         WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
-    FINISH = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
+    /// Only a reply runs: a role that is damaged does not keep one from ending.
+    FINISH = "UPDATE turns SET role = 'assistant', status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
         started_at = COALESCE(started_at, $6), completed_at = $7, error = $8, content_text = $9, input_tokens = $10, \
         output_tokens = $11, cache_read_tokens = $12, cache_write_tokens = $13, reasoning_tokens = $14, \
         cost_micros = $15, is_cost_estimated = $16, context_tokens = $17 \
@@ -192,6 +196,7 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
         });
         return Ok(same.is_some());
     }
-    search::index::turn(tx, turn.id).await?;
+    // The index is derived; what stands around a turn must not keep it from ending.
+    unless_damaged(search::index::turn(tx, turn.id).await, "turns")?;
     Ok(true)
 }

@@ -142,7 +142,7 @@ impl Recorder {
 
     /// Stores the ending however long the database takes: a turn may not hang for ever. What cannot be stored at once
     /// is shown already. Where the database refuses what the run has of its turn, the turn ends without it.
-    pub async fn flush_ending(&mut self, ending: impl Fn(&Turn) -> Batch, (supervisor, why): (&Supervisor, &Ending)) {
+    pub async fn flush_ending(&mut self, ending: impl Fn(&Turn) -> Batch, supervisor: &Supervisor) {
         let (events, batch) = self.take(Batch::default());
         let complete = |mut batch: Batch, turn: &Turn| {
             let end = ending(turn);
@@ -167,17 +167,17 @@ impl Recorder {
                 Ok(()) => break,
                 Err(unstored) if unstored.is_taken => {
                     tracing::error!(turn = %self.turn.id, "somebody else has ended this turn");
-                    self.live.publish(&events, true);
+                    if let Err(error) = supervisor.show_as_stored(&self.live).await {
+                        tracing::error!(turn = %self.turn.id, %error, "its ending cannot be shown");
+                    }
                     return;
                 }
                 Err(unstored) if unstored.is_refused => {
-                    // A reply of which a part is missing is not complete.
-                    let is_complete = matches!(why, Ending::Complete);
-                    let why = if is_complete { Ending::Failed(unstored.failure) } else { why.clone() };
-                    match supervisor.end_as_stored(&self.live, &why).await {
+                    // However it ended: a part of what was shown is missing.
+                    match supervisor.end_as_stored(&self.live, &Ending::Failed(unstored.failure)).await {
                         Ok(()) => {
                             tracing::error!(turn = %self.turn.id, "a turn ends without what the database refuses of it");
-                            break;
+                            return;
                         }
                         Err(error) => tracing::error!(turn = %self.turn.id, %error, "an ending waits for the database"),
                     }

@@ -27,6 +27,10 @@ const ROUND: Duration = Duration::from_secs(10);
 const ENTRIES_APART: usize = WAITING_BATCHES;
 /// Attempts at all turns together before each is tried by itself.
 const ATTEMPTS_TOGETHER: u32 = 3;
+/// How long an attempt waits for rows that somebody else holds: the first at turns together, and each later one. The
+/// entries of all other turns wait meanwhile.
+const LOCK_WAIT: Duration = Duration::from_secs(1);
+const LOCK_WAIT_AGAIN: Duration = Duration::from_millis(200);
 
 /// The writer: entries that are stored together, and those of turns that are tried by themselves.
 pub(super) struct Writer {
@@ -60,9 +64,13 @@ impl<'e> Outcome<'e> {
     fn of(result: &'e Result<(), StoreError>) -> Self {
         match result {
             Ok(()) => Self::Stored,
-            Err(error) if error.is_refusal() => Self::Refused(error),
-            Err(error) => Self::Failed(error),
+            Err(error) => Self::of_error(error, !error.is_busy()),
         }
+    }
+
+    /// Of an error; `stores` says whether the database stores other things.
+    fn of_error(error: &'e StoreError, stores: bool) -> Self {
+        if stores && error.may_be_refusal() { Self::Refused(error) } else { Self::Failed(error) }
     }
 }
 
@@ -91,7 +99,8 @@ impl Writer {
             };
             let Some(entry) = entry else {
                 self.flush().await;
-                while !self.apart.is_empty() {
+                while let Some(again_at) = self.apart.values().map(|apart| apart.again_at).min() {
+                    sleep_until(again_at).await;
                     self.store_one_apart().await;
                 }
                 return;
@@ -107,7 +116,8 @@ impl Writer {
             } else if deadline.is_none() && !self.waiting.is_empty() {
                 deadline = Some(Instant::now() + limits::COMMIT_EVERY);
             }
-            if again_at.is_some_and(|at| at <= Instant::now()) {
+            // Looked at again: the flush may have answered the one that was due.
+            if self.apart.values().any(|apart| apart.again_at <= Instant::now()) {
                 self.store_one_apart().await;
             }
         }
@@ -146,11 +156,12 @@ impl Writer {
     async fn flush(&mut self) {
         let (mut pause, mut attempts) = (PAUSE_FIRST, 0);
         while !self.waiting.is_empty() {
-            let result = self.attempt(&self.waiting).await;
+            let lock_wait = if attempts == 0 { LOCK_WAIT } else { LOCK_WAIT_AGAIN };
+            let result = self.attempt(&self.waiting, lock_wait).await;
             attempts += 1;
             let is_busy = result.as_ref().is_err_and(StoreError::is_busy);
             let is_of_all = matches!(result, Ok(()) | Err(StoreError::Full | StoreError::InUse));
-            let is_of_one_turn = self.waiting.iter().all(|entry| entry.turn_id == self.waiting[0].turn_id);
+            let is_of_one_turn = self.is_of_one_turn();
             if is_of_all || (is_of_one_turn && !is_busy) {
                 answer(self.waiting.drain(..), Outcome::of(&result));
                 break;
@@ -171,6 +182,10 @@ impl Writer {
         self.bytes = 0;
     }
 
+    fn is_of_one_turn(&self) -> bool {
+        self.waiting.iter().all(|entry| entry.turn_id == self.waiting[0].turn_id)
+    }
+
     /// Stores the entries of each turn by themselves. Those that the database has no time for wait: apart where others
     /// were stored, with all others where none was.
     async fn store_each(&mut self) {
@@ -183,12 +198,15 @@ impl Writer {
         }
         let (mut busy, mut has_stored, began) = (Vec::new(), false, Instant::now());
         for (turn, entries) in turns {
-            if !has_stored && !busy.is_empty() && (began.elapsed() > ROUND || self.attempt(&[]).await.is_err()) {
+            if !has_stored
+                && !busy.is_empty()
+                && (began.elapsed() > ROUND || self.attempt(&[], LOCK_WAIT).await.is_err())
+            {
                 // The database is away, or slow with all of them. Those that were not tried come first the next time.
                 self.waiting.extend(entries);
                 continue;
             }
-            let result = self.attempt(&entries).await;
+            let result = self.attempt(&entries, LOCK_WAIT_AGAIN).await;
             has_stored |= result.is_ok();
             match result {
                 Err(error) if error.is_busy() => busy.push((turn, entries)),
@@ -208,14 +226,13 @@ impl Writer {
         }
     }
 
-    /// Tries the turn whose time has come, or is the next to.
+    /// Tries the turn whose time has come.
     async fn store_one_apart(&mut self) {
         let Some(turn) = self.apart.iter().min_by_key(|(_, apart)| apart.again_at).map(|(turn, _)| *turn) else {
             return;
         };
         let Some(mut apart) = self.apart.remove(&turn) else { return };
-        sleep_until(apart.again_at).await;
-        match self.attempt(&apart.entries).await {
+        match self.attempt(&apart.entries, LOCK_WAIT_AGAIN).await {
             Err(error)
                 if error.is_busy()
                     && apart.entries.len() < ENTRIES_APART
@@ -227,8 +244,8 @@ impl Writer {
             }
             // It has waited for too long, or its run writes so much that it cannot be kept any longer.
             Err(error) if error.is_busy() => {
-                let stores = self.attempt(&[]).await.is_ok();
-                answer(apart.entries, if stores { Outcome::Refused(&error) } else { Outcome::Failed(&error) });
+                let stores = self.attempt(&[], LOCK_WAIT).await.is_ok();
+                answer(apart.entries, Outcome::of_error(&error, stores));
             }
             result => answer(apart.entries, Outcome::of(&result)),
         }
@@ -243,20 +260,20 @@ impl Writer {
         if late.is_empty() && late_apart.is_empty() {
             return;
         }
-        // A database that stores nothing at all is away; one that stores nothing of these refuses them.
-        let stores = self.attempt(&[]).await.is_ok();
+        // A database that stores nothing at all is away; one that stores nothing of these may refuse them.
+        let stores = self.attempt(&[], LOCK_WAIT).await.is_ok();
         let (late, waiting) = self.waiting.drain(..).partition(|entry| late.contains(&entry.turn_id));
         self.waiting = waiting;
-        let outcome = if stores { Outcome::Refused(error) } else { Outcome::Failed(error) };
+        let outcome = Outcome::of_error(error, stores);
         answer::<Vec<Entry>>(late, outcome);
         answer(late_apart, outcome);
     }
 
     /// Stores within the time that the database has for it. A dead connection would never say that it is dead.
-    async fn attempt(&self, entries: &[Entry]) -> Result<(), StoreError> {
+    async fn attempt(&self, entries: &[Entry], lock_wait: Duration) -> Result<(), StoreError> {
         let now: DateTime<Utc> = self.clock.now();
-        let Some(limit) = self.db.attempt_limit() else { return store(&self.db, entries, now).await };
-        let stored = tokio::time::timeout(limit, store(&self.db, entries, now)).await;
+        let Some(limit) = self.db.attempt_limit() else { return store(&self.db, entries, lock_wait, now).await };
+        let stored = tokio::time::timeout(limit, store(&self.db, entries, lock_wait, now)).await;
         stored.unwrap_or_else(|_| Err(StoreError::Busy("it did not answer in time".into())))
     }
 }

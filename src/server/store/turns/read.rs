@@ -15,7 +15,7 @@ use crate::domain::{
 };
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{self, Damage, Lossy, Readable, RowReader};
+use crate::server::store::readable::{self, Damage, Lossy, Readable, RowReader, unless_damaged};
 use crate::server::store::rows::{UsageRow, place};
 use crate::server::store::turn_blocks;
 use crate::server::store::turn_events;
@@ -53,9 +53,9 @@ struct TurnRow {
     chat_id: Uuid,
     ord: i64,
     depth: i64,
-    branch_id: Uuid,
-    exchange_id: Uuid,
-    prev_turn_id: Option<Uuid>,
+    branch_id: Lossy<Uuid>,
+    exchange_id: Lossy<Uuid>,
+    prev_turn_id: Lossy<Option<Uuid>>,
     role: Lossy<String>,
     status: Lossy<String>,
     provider_used: Lossy<Option<String>>,
@@ -73,11 +73,17 @@ struct TurnRow {
 }
 
 impl TurnRow {
+    /// The turn before it, as far as that can be read.
+    fn prev(&self) -> Option<Uuid> {
+        self.prev_turn_id.known().copied().flatten()
+    }
+
     /// The turn as far as its row can be read. What is wrong goes into `damages`.
     fn into_turn(self, blocks: Vec<Block>, damages: &mut Vec<Damage>) -> Turn {
         let mut row = RowReader { table: TABLE, id: self.id, damages };
+        let prev = row.value("prev_turn_id", self.prev_turn_id).flatten();
         let role = row.value("role", self.role).and_then(|word| row.word("role", word));
-        let role = role.unwrap_or(if self.prev_turn_id.is_none() { Role::User } else { Role::Assistant });
+        let role = role.unwrap_or(if self.depth == 0 { Role::User } else { Role::Assistant });
         let status = row.value("status", self.status).and_then(|word| row.word("status", word));
         let status = status.unwrap_or(TurnStatus::Error);
         let unknown = || Some(Json(Failure::new(FailureKind::Internal, "")));
@@ -89,9 +95,9 @@ impl TurnRow {
             chat_id: self.chat_id.into(),
             ord: self.ord,
             depth: self.depth,
-            branch_id: self.branch_id.into(),
-            exchange_id: self.exchange_id.into(),
-            prev_turn_id: self.prev_turn_id.map(TurnId::from),
+            branch_id: row.value("branch_id", self.branch_id).unwrap_or_default().into(),
+            exchange_id: row.value("exchange_id", self.exchange_id).unwrap_or_default().into(),
+            prev_turn_id: prev.map(TurnId::from),
             role,
             status,
             provider_used: row.value("provider_used", self.provider_used).flatten(),
@@ -247,7 +253,7 @@ fn chain(rows: Vec<TurnRow>, expected: Option<Uuid>, first: i64, last: i64) -> O
         if chain.last().is_some_and(|above| above.depth == row.depth) || expected.is_some_and(|id| id != row.id) {
             continue;
         }
-        expected = row.prev_turn_id;
+        expected = row.prev();
         chain.push(row);
         if expected.is_none() {
             break;
@@ -255,7 +261,7 @@ fn chain(rows: Vec<TurnRow>, expected: Option<Uuid>, first: i64, last: i64) -> O
     }
     chain.reverse();
     let is_whole = chain.iter().map(|row| row.depth).eq(first..=last);
-    let is_rooted = first > 0 || chain.first().is_some_and(|row| row.prev_turn_id.is_none());
+    let is_rooted = first > 0 || chain.first().is_some_and(|row| row.prev().is_none());
     (is_whole && is_rooted).then_some(chain)
 }
 
@@ -264,7 +270,8 @@ pub async fn unfinished(db: &Db) -> Result<Vec<Turn>, StoreError> {
     let rows: Vec<Readable<TurnRow>> = on!(db, |pool| sqlx::query_as(UNFINISHED).fetch_all(pool).await?);
     let mut turns = Vec::with_capacity(rows.len());
     for row in readable::readable(rows, TABLE) {
-        turns.push(as_it_is(db, row, Vec::new(), Vec::new()).await?);
+        // One that cannot be read must not keep the others from ending, nor the server from starting.
+        turns.extend(unless_damaged(as_it_is(db, row, Vec::new(), Vec::new()).await, TABLE)?);
     }
     Ok(turns)
 }

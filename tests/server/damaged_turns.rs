@@ -1,0 +1,101 @@
+//! Replies that run while rows beside them, or their own, cannot be read or break the rules of their tables: each of them
+//! ends, at Stop as at the next start.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::AssertSqlSafe;
+use tokio::time::timeout;
+use turnleaf::domain::{TurnId, TurnStatus};
+use turnleaf::server::outbound::scripted::{Scripted, Step};
+use turnleaf::server::store::{Db, turns};
+use turnleaf::server::tools::toolbox::NoTools;
+
+use crate::house::{House, answer, text};
+
+/// Damages of a turn, of its branch and of its blocks, as a disk can do them; PostgreSQL lets nobody write most of them.
+const DAMAGES: [&str; 12] = [
+    "UPDATE turns SET role = 'assistanu' WHERE id = {turn}",
+    "UPDATE turns SET role = CAST(X'ff' AS TEXT) WHERE id = {turn}",
+    "UPDATE turns SET ord = 0 WHERE id = {turn}",
+    "UPDATE turns SET depth = -1 WHERE id = {turn}",
+    "UPDATE turns SET branch_id = X'00' WHERE id = {turn}",
+    "UPDATE turns SET exchange_id = X'' WHERE id = {turn}",
+    "UPDATE turns SET prev_turn_id = X'00' WHERE id = {turn}",
+    "UPDATE turns SET created_at = 'yesterday' WHERE id = {turn}",
+    "UPDATE turns SET input_tokens = -1, content_text = CAST(X'ff' AS TEXT) WHERE id = {turn}",
+    "DROP TRIGGER branches_keep_their_lock; UPDATE branches SET model = CAST(X'ff' AS TEXT) WHERE id = (SELECT branch_id FROM turns WHERE id = {turn})",
+    "UPDATE turn_blocks SET chat_seq = -1, author = 'nobody' WHERE turn_id = {turn}",
+    "UPDATE generations SET status = CAST(X'ff' AS TEXT) WHERE turn_id = {turn}",
+];
+
+/// Far more than an ending takes.
+const SOON: Duration = Duration::from_secs(20);
+
+async fn damage(house: &House, id: TurnId, damage: &str) {
+    let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
+    let damage = damage.replace("{turn}", &format!("X'{}'", id.uuid().simple()));
+    let text = format!(
+        "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; {damage}; \
+         PRAGMA ignore_check_constraints = OFF; PRAGMA foreign_keys = ON"
+    );
+    sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap();
+}
+
+async fn status(house: &House, id: TurnId) -> String {
+    let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
+    sqlx::query_scalar("SELECT status FROM turns WHERE id = $1").bind(id.uuid()).fetch_one(writer).await.unwrap()
+}
+
+/// Replies that hang after their first words, each in a chat of its own, all of it stored.
+async fn replies_cut_off() -> (House, Vec<TurnId>) {
+    let hangs = || answer([text("first words"), Step::Hang]);
+    let house = House::new(Scripted::new("scripted", DAMAGES.map(|_| hangs()))).await;
+    let mut replies = Vec::new();
+    for _ in DAMAGES {
+        let id = house.send("?").await.assistant_turn.id;
+        house.until(id, |turn| turn.content_text() == "first words").await;
+        let is_stored = async || {
+            let stored = turns::find(&house.db, house.owner, id).await.unwrap().unwrap();
+            stored.content_text() == "first words"
+        };
+        while !is_stored().await {
+            tokio::task::yield_now().await;
+        }
+        replies.push(id);
+    }
+    (house, replies)
+}
+
+#[tokio::test]
+async fn reply_whose_row_or_neighbours_are_damaged_ends_at_the_first_start() {
+    let (house, replies) = replies_cut_off().await;
+    for (id, text) in replies.iter().zip(DAMAGES) {
+        damage(&house, *id, text).await;
+    }
+    let house = house.killed(Scripted::new("scripted", [answer([text("next")])]), Arc::new(NoTools)).await;
+    for (id, damage) in replies.iter().zip(DAMAGES) {
+        assert_eq!(status(&house, *id).await, "error", "{damage}");
+    }
+    assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0, "nothing is left for another start");
+    // The rules of the tables still hold for everybody else.
+    let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
+    assert!(sqlx::query("UPDATE turns SET ord = 0").execute(writer).await.is_err());
+    let next = house.send("and now?").await.assistant_turn.id;
+    assert_eq!(house.ended(next).await.status, TurnStatus::Complete);
+    house.close().await;
+}
+
+#[tokio::test]
+async fn reply_whose_row_or_neighbours_get_damaged_while_it_runs_ends_when_it_is_stopped() {
+    let (house, replies) = replies_cut_off().await;
+    for (id, text) in replies.iter().zip(DAMAGES) {
+        damage(&house, *id, text).await;
+        let live = house.service.supervisor().live(*id).unwrap();
+        timeout(SOON, house.service.supervisor().stop(*id)).await.expect(text);
+        live.ended().await;
+        let status = status(&house, *id).await;
+        assert!(matches!(status.as_str(), "cancelled" | "error"), "{text}: {status}");
+    }
+    house.close().await;
+}
