@@ -22,6 +22,12 @@ pub fn parse_uuid(text: &str) -> Result<Uuid, ParseIdError> {
     Uuid::parse_str(text).map_err(|_| ParseIdError)
 }
 
+/// Tells the ids of imported things, and of copies of them, from ids that were made here. Imports make ids of version 8
+/// out of the ids in the file, so the version of an id tells text that came in with a file from text that was written here.
+pub fn is_imported(id: Uuid) -> bool {
+    id.get_version_num() == 8
+}
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*

@@ -54,11 +54,46 @@ impl KnownHosts {
         let last = name.rsplit('.').next().unwrap_or_default();
         let is_dotted = last.len() < name.len()
             && (last.starts_with(|c: char| c.is_alphabetic()) || name.parse::<Ipv4Addr>().is_ok());
+        let is_in_address = before.ends_with("//") || before.ends_with('@');
         // A name without dots is one in an address alone.
-        if is_dotted || before.ends_with("//") || name == "localhost" {
+        if (is_dotted && !may_be_file(&name)) || is_in_address || name == "localhost" {
             self.named.insert(name);
         }
     }
+}
+
+/// Endings of files that are domains, too.
+const FILE_ENDINGS: [&str; 24] = [
+    "app",
+    "as",
+    "bz",
+    "cab",
+    "cc",
+    "cl",
+    "cr",
+    "gd",
+    "la",
+    "md",
+    "mk",
+    "ml",
+    "mov",
+    "ms",
+    "pl",
+    "pm",
+    "properties",
+    "ps",
+    "py",
+    "rs",
+    "sh",
+    "so",
+    "tf",
+    "zip",
+];
+
+/// Whether a name in a text may be that of a file. `setup.sh` names no host, and anybody can register it as one.
+pub fn may_be_file(name: &str) -> bool {
+    let ending = name.rsplit('.').next().unwrap_or_default();
+    !name.starts_with("www.") && FILE_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 /// The address of the page that asks before a link of a turn's reply leads to `address`.
@@ -108,6 +143,8 @@ mod tests {
             ("localhost:3000", "localhost"),
             ("http://192.168.1.2:9/", "192.168.1.2"),
             ("a.example, b.example and example.org", "example.org"),
+            ("https://docs.rs/serde", "docs.rs"),
+            ("www.setup.sh", "www.setup.sh"),
         ] {
             assert!(known(text).has(host, &format!("https://{host}/x")), "{text:?}");
         }
@@ -119,6 +156,9 @@ mod tests {
             ("example-org", "example.org"),
             ("my nas is slow", "nas"),
             ("version 3.14", "3.14"),
+            ("run setup.sh", "setup.sh"),
+            ("src/main.rs:3", "main.rs"),
+            ("see README.md.", "readme.md"),
             ("https://bücher.example/", "cher.example"),
             ("", "example.org"),
         ] {

@@ -183,6 +183,7 @@ pub const TOOL_IMAGES: usize = 16;
 pub const TOOL_IMAGE_BYTES: usize = 8 << 20;
 /// All images of one result are drawn again within this; those that are not are kept as files.
 pub const TOOL_PICTURES_TIME: Duration = Duration::from_secs(30);
+/// Of all results.
 pub const TOOL_PICTURES_AT_ONCE: usize = 2;
 /// One message of a server, and the end of what it says beside them that is kept.
 pub const TOOL_LINE_BYTES: usize = 16 << 20;

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 use crate::api::view::TurnView;
 use crate::browser::{clock, history, local_store};
+use crate::domain::id::is_imported;
 use crate::domain::leaving::KnownHosts;
 use crate::domain::waiting::waits_for;
 use crate::domain::{BlockId, Content, Role, TurnId};
@@ -261,10 +262,10 @@ impl ChatState {
     }
 }
 
-/// The hosts that the messages among these turns name.
+/// The hosts that the person named in messages among these turns. What came in with a file may be a stranger's.
 fn known_hosts(path: &[TurnState], own: Option<String>) -> KnownHosts {
     let mut known = KnownHosts::new(own);
-    for turn in path.iter().filter(|turn| !is_reply(turn.role())) {
+    for turn in path.iter().filter(|turn| turn.role() == Role::User && !is_imported(turn.id().uuid())) {
         turn.with(|view| {
             for block in &view.turn.blocks {
                 if let Content::Text { text, .. } = &block.content {

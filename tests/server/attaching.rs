@@ -1,14 +1,22 @@
 //! What pages are told of attachments: how what is named stands now, and the composer's forms without script.
 
+use std::sync::Arc;
+
 use axum::body::Body;
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use turnleaf::domain::attachment::Standing;
 use turnleaf::domain::{Content, Turn, UserId, limits};
+use turnleaf::server::convert::{Article, Converted, Kind, Picture, PlainReader, Reader, Refused};
+use turnleaf::server::outbound::scripted::Scripted;
 use turnleaf::server::platform::ids;
 
 use crate::files::{PNG, apis};
-use crate::house::{answer, text};
+use crate::house::{House, answer, text};
 use crate::http_api::Api;
 
 async fn post(api: &Api, path: &str, kind: &str, body: Vec<u8>) -> (StatusCode, String) {
@@ -220,5 +228,73 @@ async fn words_of_a_form_that_breaks_off_or_is_refused_come_back() {
             let page = String::from_utf8(page.into()).unwrap();
             assert!(page.contains(words), "{what}: {page}");
         }
+    }
+}
+
+/// Reads text once it may.
+#[derive(Default)]
+struct GatedReader {
+    begun: Notify,
+    gate: Notify,
+}
+
+impl Reader for GatedReader {
+    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
+        PlainReader.sniff(name, bytes)
+    }
+
+    fn text<'a>(
+        &'a self,
+        kind: Kind,
+        bytes: Bytes,
+        encoding: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Converted, Refused>> {
+        Box::pin(async move {
+            self.begun.notify_one();
+            self.gate.notified().await;
+            PlainReader.text(kind, bytes, encoding).await
+        })
+    }
+
+    fn article<'a>(&'a self, html: Bytes, url: &'a str) -> BoxFuture<'a, Result<Article, Refused>> {
+        PlainReader.article(html, url)
+    }
+
+    fn picture(&self, kind: Kind, bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>> {
+        PlainReader.picture(kind, bytes)
+    }
+}
+
+#[tokio::test]
+async fn form_with_files_keeps_its_place_until_they_are_stored() {
+    let reader = Arc::new(GatedReader::default());
+    let mut house = House::new(Scripted::new("scripted", [answer([text("Hello")])])).await;
+    house.service = house.service.clone().with_reader(reader.clone());
+    let api = Api::over(house);
+    let chat = api.chat().await;
+    let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
+    let turn = started["user_turn"]["id"].as_str().unwrap();
+    let edit = [("turn_id", turn), ("client_request_id", "one"), ("text", "hi again")];
+    let of_attach = [("chat_id", chat.as_str()), ("text", "")];
+    for (path, fields) in [("/forms/attach", &of_attach[..]), ("/forms/edit", &edit)] {
+        let free = async || {
+            let mut places = Vec::new();
+            while let Some(Some(place)) = api.house.service.upload_place().now_or_never() {
+                places.push(place);
+            }
+            places.len()
+        };
+        assert_eq!(free().await, limits::UPLOADS_AT_ONCE);
+        let form = form_with_files(&api, path, fields, &[("notes.txt", b"some words")]);
+        let watch = async {
+            reader.begun.notified().await;
+            let free = free().await;
+            reader.gate.notify_one();
+            free
+        };
+        let ((status, body), free_meanwhile) = tokio::join!(form, watch);
+        assert_eq!(free_meanwhile, limits::UPLOADS_AT_ONCE - 1, "{path}");
+        assert_eq!(status, StatusCode::SEE_OTHER, "{path}: {body}");
+        assert_eq!(free().await, limits::UPLOADS_AT_ONCE, "{path}");
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use tokio::sync::Mutex;
 
 use crate::domain::limits;
@@ -14,10 +15,12 @@ use crate::server::service::storage::{FreeSpace, FreeSpaceProbe, StorageLimits};
 
 /// The bounds on storage that are configured.
 pub fn storage_limits(config: &Config) -> StorageLimits {
-    let directories = written_directories(config);
-    let measure = move || least_free(&directories);
-    let probe = sampled(limits::FREE_DISK_MEASURED_FOR, limits::FREE_DISK_TIME, measure);
-    StorageLimits::new(probe, config.min_free_disk.value.0, config.quota.value.0)
+    let probe = |directory: PathBuf| {
+        let measure = move || free_space(directory.clone());
+        sampled(limits::FREE_DISK_MEASURED_FOR, limits::FREE_DISK_TIME, measure)
+    };
+    let probes = written_directories(config).into_iter().map(probe).collect();
+    StorageLimits::new(least(probes), config.min_free_disk.value.0, config.quota.value.0)
 }
 
 /// The directories that the server writes to: the data directory, and that of a SQLite file elsewhere.
@@ -33,16 +36,28 @@ pub fn written_directories(config: &Config) -> Vec<PathBuf> {
     directories
 }
 
-/// The directory on whose disk the least space is free.
-fn least_free(directories: &[PathBuf]) -> io::Result<FreeSpace> {
-    let mut least: Option<FreeSpace> = None;
-    for directory in directories {
-        let bytes = free_bytes(directory)?;
-        if least.as_ref().is_none_or(|least| bytes < least.bytes) {
-            least = Some(FreeSpace { bytes, directory: directory.clone() });
-        }
-    }
-    least.ok_or_else(|| io::ErrorKind::NotFound.into())
+/// The directory on whose disk the least space is free, of those that can be measured: one that cannot is no reason not
+/// to look at the others.
+fn least(probes: Vec<FreeSpaceProbe>) -> FreeSpaceProbe {
+    Arc::new(move || {
+        let measured = join_all(probes.iter().map(|probe| probe()));
+        Box::pin(async move {
+            let mut none = io::Error::from(io::ErrorKind::NotFound);
+            let mut least: Option<FreeSpace> = None;
+            for measured in measured.await {
+                match measured {
+                    Ok(free) if least.as_ref().is_none_or(|least| free.bytes < least.bytes) => least = Some(free),
+                    Ok(_) => {}
+                    Err(error) => none = error,
+                }
+            }
+            least.ok_or(none)
+        })
+    })
+}
+
+fn free_space(directory: PathBuf) -> io::Result<FreeSpace> {
+    Ok(FreeSpace { bytes: free_bytes(&directory)?, directory })
 }
 
 /// The bytes that this account may still write on the disk of this folder, or of the nearest one above that exists.
@@ -156,12 +171,20 @@ mod tests {
         assert!(free_bytes(&dir.path().join("a").join("b")).unwrap() > 0);
     }
 
-    #[test]
-    fn least_free_directory_is_the_one_that_is_named() {
+    #[tokio::test]
+    async fn least_free_of_the_directories_that_answer_is_the_one_that_is_named() {
         let dir = tempfile::tempdir().unwrap();
+        let probe = |measure: fn() -> io::Result<FreeSpace>| sampled(Duration::ZERO, PATIENCE, measure);
+        let measured = {
+            let directory = dir.path().to_owned();
+            sampled(Duration::ZERO, PATIENCE, move || free_space(directory.clone()))
+        };
         // Nothing can be written on the disk of the processes.
-        let directories = [dir.path().to_owned(), PathBuf::from("/proc")];
-        let least = least_free(&directories).unwrap();
-        assert_eq!((least.bytes, least.directory.as_path()), (0, Path::new("/proc")));
+        let full = probe(|| free_space("/proc".into()));
+        let broken = probe(|| Err(io::Error::other("not mounted")));
+        let named = least(vec![measured.clone(), full, broken.clone()])().await.unwrap();
+        assert_eq!((named.bytes, named.directory.as_path()), (0, Path::new("/proc")));
+        assert_eq!(least(vec![broken.clone(), measured])().await.unwrap().directory, dir.path());
+        assert!(least(vec![broken])().await.is_err());
     }
 }

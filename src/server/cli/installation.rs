@@ -75,7 +75,7 @@ async fn over(db: Db, config: &Config, data_dir: &Path) -> Result<(Service, User
     let registry = Arc::new(Registry::new(Vec::new(), None, Vec::new(), Demo::new(1.0)));
     // Of the servers of tools only the names are asked for: which there are.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
-    let tools = Tools::new(db.clone(), config.tool_servers.clone(), reader.clone());
+    let tools = Tools::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
     let supervisor = Supervisor::new(db, registry, Arc::new(tools.clone()), clock, false, Pace::default());
     Ok((Service::new(supervisor, owner, sealer).with_tools(tools).with_reader(reader), owner))
 }

@@ -166,7 +166,7 @@ async fn compose(
     // What people upload and tools bring is read by another process of this program.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     tokio::spawn(report_missing_filter(reader.clone()));
-    let tools = Tools::new(db.clone(), config.tool_servers.clone(), reader.clone());
+    let tools = Tools::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
     let toolbox = Arc::new(tools.clone());
     let store_raw = config.store_raw.value;
     let supervisor = Supervisor::new(db.clone(), registry.clone(), toolbox, clock, store_raw, Pace::default());

@@ -36,6 +36,12 @@ impl Converter {
         Self { program: program.into(), places: files, page_places: pages }
     }
 
+    /// The same for what tools bring, with places of its own: however many pictures that are, no upload waits for them.
+    pub fn for_tools(&self) -> Self {
+        let places = Arc::new(Semaphore::new(limits::TOOL_PICTURES_AT_ONCE));
+        Self { places, ..self.clone() }
+    }
+
     /// The text of a file that [`sniff`](crate::server::convert::sniff) gave this kind. `encoding` is a label of the
     /// WHATWG's list that a person chose; a mark at the text's beginning beats it.
     ///

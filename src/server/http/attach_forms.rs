@@ -15,7 +15,7 @@ use super::forms::lock_of;
 use super::plain_page::{Asked, see_other};
 use super::problem::Problem;
 use super::refusal::refusal_sentence;
-use super::uploads::{arrived_form, broken, file_of, text_of};
+use super::uploads::{Place, arrived_form, broken, file_of, text_of};
 use crate::domain::attachment::DOCUMENT;
 use crate::domain::{ChatId, Invalid, Thinking, UserId, limits};
 use crate::server::access::Viewer;
@@ -107,6 +107,8 @@ pub(super) fn with_words(problem: Problem, text: &str) -> Response {
 struct Sent {
     typed: Typed,
     files: Vec<(String, bytes::Bytes)>,
+    /// Held until the files are stored.
+    place: Option<Place>,
     /// The files that cannot be attached, with why.
     refused: Vec<(String, String)>,
 }
@@ -115,6 +117,7 @@ impl Sent {
     /// Where it fails, what came before is kept.
     async fn read(&mut self, of: (&App, UserId), request: Request) -> Result<(), Problem> {
         let arrived = arrived_form(of, request).await?;
+        self.place = arrived.place;
         let read = self.read_parts(arrived.form).await;
         arrived.broken.map_or(read, Err)
     }

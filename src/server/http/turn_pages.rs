@@ -13,7 +13,7 @@ use super::path_id::PathId;
 use super::plain_page::{Asked, Fields};
 use super::problem::Problem;
 use super::query::Query;
-use super::uploads::{arrived_form, broken, file_of, text_of};
+use super::uploads::{Place, arrived_form, broken, file_of, text_of};
 use crate::api::error::ApiError;
 use crate::domain::attachment::Attachment;
 use crate::domain::{ChatId, GenerationId, Invalid, Turn, TurnId, UserId, limits};
@@ -111,6 +111,8 @@ struct Edit {
     /// The keys of what goes along of the message's attachments.
     kept: Vec<String>,
     files: Vec<(String, Result<bytes::Bytes, ServiceError>)>,
+    /// Held until the files are stored.
+    place: Option<Place>,
     /// The first file that is one too many; what is behind it was not read.
     too_many: Option<String>,
 }
@@ -121,6 +123,7 @@ impl Edit {
         let kind = request.headers().get(CONTENT_TYPE);
         if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
             let arrived = arrived_form((app, viewer), request).await?;
+            self.place = arrived.place;
             let read = self.read_parts(arrived.form).await;
             return arrived.broken.map_or(read, Err);
         }

@@ -168,12 +168,16 @@ async fn read<E>(mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Re
     Ok(Some(all.into()))
 }
 
+/// The right to work on a form with files: so many are in memory at once.
+pub(super) type Place = OwnedSemaphorePermit;
+
 /// A form with files that has come, with a place for work on it.
 pub(super) struct ArrivedForm {
     pub form: Multipart,
     /// What is wrong where only the first part of it came: the fields before its files can be read for their words.
     pub broken: Option<Problem>,
-    _place: Option<OwnedSemaphorePermit>,
+    /// To be held until what came is stored.
+    pub place: Option<Place>,
 }
 
 /// Takes a form with files in, as far as it comes.
@@ -185,7 +189,7 @@ pub(super) async fn arrived_form((app, viewer): (&App, UserId), request: Request
     spool.release();
     let form = Multipart::from_request(Request::from_parts(parts, body_of(spool)), app).await;
     let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
-    Ok(ArrivedForm { form, broken, _place: place })
+    Ok(ArrivedForm { form, broken, place })
 }
 
 /// Reads a form with files, once all of it is here and it has a place; `take` reads its fields.
@@ -194,7 +198,7 @@ pub(super) async fn read_form<T, F: Future<Output = Result<T, Problem>>>(
     request: Request,
     take: impl FnOnce(Multipart) -> F,
 ) -> Result<T, Problem> {
-    let ArrivedForm { form, broken, _place } = arrived_form(of, request).await?;
+    let ArrivedForm { form, broken, place: _place } = arrived_form(of, request).await?;
     match broken {
         None => take(form).await,
         Some(broken) => Err(broken),

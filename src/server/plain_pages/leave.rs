@@ -2,6 +2,7 @@
 //! and what it would carry there. Nothing is loaded from the host, and the page never goes there by itself.
 
 use leptos::prelude::*;
+use url::Url;
 
 use super::turns::address;
 use super::words::{self, leave as said};
@@ -68,6 +69,11 @@ fn address_of(target: &Target) -> AnyView {
         (Some(before), Some(host), Some(behind)) if host.eq_ignore_ascii_case(target.host()) => (before, host, behind),
         _ => ("", "", href),
     };
+    // Letters of other scripts look like those of a name that is known.
+    let ascii = Url::parse(href).ok().and_then(|url| url.host_str().map(str::to_owned));
+    let ascii = ascii.filter(|_| !target.host().is_ascii()).map(|ascii| {
+        view! { <code class="leave-address" dir="ltr">{ascii}</code> }
+    });
     // Signs of bytes hide from people what is written there.
     let data = behind.find(['?', '#']).map(|at| decoded(&behind[at + 1..])).filter(|data| !data.is_empty());
     let hidden = hidden_characters(href).max(data.as_deref().map_or(0, hidden_characters));
@@ -81,7 +87,7 @@ fn address_of(target: &Target) -> AnyView {
     view! {
         <dl class="leave-link">
             <dt>{said::site()}</dt>
-            <dd><strong class="leave-host" dir="ltr">{target.host().to_owned()}</strong></dd>
+            <dd><strong class="leave-host" dir="ltr">{target.host().to_owned()}</strong>" "{ascii}</dd>
             <dt>{said::address()}</dt>
             <dd>
                 <code class="leave-address" dir="ltr">
@@ -117,6 +123,9 @@ mod tests {
         let html = drawn("https://Evil.example:8443/a/b?secret=<b>1&2#end", Some(&turn));
         assert!(html.contains("href=\"https://Evil.example:8443/a/b?secret=") && html.contains("noreferrer"), "{html}");
         assert!(html.contains(&format!("href=\"/c/{}?at={}\"", turn.chat_id, turn.id)), "{html}");
+        // Cyrillic letters.
+        let html = drawn("https://\u{430}\u{440}\u{440}\u{4cf}\u{435}.com/x", None);
+        assert!(html.contains(">xn--80ak6aa92e.com</code>"), "{html}");
         let chinese = speak(Locale::Chinese, || drawn("https://a.example/", None));
         assert!(
             chinese.contains("打开链接") && chinese.contains("href=\"/\"") && !chinese.contains("附带"),

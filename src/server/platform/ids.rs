@@ -5,17 +5,13 @@ use std::fmt;
 
 use uuid::Uuid;
 
+pub use crate::domain::id::is_imported;
+
 /// A new id of any kind. Within this process ids only ever rise, also when the wall clock is set back: the counter in
 /// `Uuid::now_v7` is shared by all threads and keeps its highest time.
 #[expect(clippy::disallowed_methods, reason = "this is where ids are made")]
 pub fn mint<T: From<Uuid>>() -> T {
     T::from(Uuid::now_v7())
-}
-
-/// Tells the ids of imported things, and of copies of them, from ids that were made here. Imports make ids of version 8 out of the ids
-/// in the file, so the version of an id tells text that came in with a file from text that was written here.
-pub fn is_imported(id: Uuid) -> bool {
-    id.get_version_num() == 8
 }
 
 /// A new id for a copy of what has the id `source`. The copy of something imported counts as imported.

@@ -1,6 +1,7 @@
 //! How a chat's turns follow frames, snapshots and other tabs.
 
 use chrono::TimeDelta;
+use uuid::Uuid;
 
 use super::saying::{Reader, Said, Saying};
 use super::*;
@@ -50,6 +51,21 @@ fn start(seq: u64) -> Frame {
 
 fn delta(seq: u64, text: &str) -> Frame {
     event(seq, Event::BlockDelta { block_id: sample::block(2, 0, Content::text("")).id, text: text.into() })
+}
+
+#[test]
+fn hosts_are_known_from_messages_that_were_written_here() {
+    in_owner(|| {
+        let mut imported = sample::user_turn(3, "https://stranger.example/");
+        imported.id = Uuid::new_v8(imported.id.uuid().into_bytes()).into();
+        let mut system = sample::user_turn(5, "https://system.example/");
+        system.role = Role::System;
+        let own = sample::user_turn(1, "https://mine.example/");
+        let state = chat([own, imported, system].map(view).into());
+        let known = state.known_hosts().get_untracked();
+        let has = |host: &str| known.has(host, &format!("https://{host}/"));
+        assert!(has("mine.example") && !has("stranger.example") && !has("system.example"));
+    });
 }
 
 /// Counts how often a memo that reads through `read` has to be computed.

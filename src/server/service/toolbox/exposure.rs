@@ -10,6 +10,7 @@ use super::Tools;
 use super::library::is_owners_text;
 use crate::domain::attachment::DOCUMENT;
 use crate::domain::block::ToolStatus;
+use crate::domain::leaving::may_be_file;
 use crate::domain::tool::Called;
 use crate::domain::{Block, BlockId, Content, DocumentId, Role};
 use crate::server::platform::ids;
@@ -127,11 +128,13 @@ fn collect_hosts(text: &str, hosts: &mut HashSet<String>) {
     let is_of_host = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_');
     let mut rest = text;
     while let Some(start) = rest.find(is_of_host) {
+        let is_in_address = rest[..start].ends_with("//") || rest[..start].ends_with('@');
         let length = rest[start..].find(|c| !is_of_host(c)).unwrap_or(rest.len() - start);
         let (word, behind) = rest[start..].split_at(length);
         let word = word.trim_matches('.');
         if word.contains('.')
             && !behind.starts_with('@')
+            && (is_in_address || !may_be_file(word))
             && let Ok(host) = Host::parse(word)
         {
             hosts.insert(host.to_string());
@@ -265,7 +268,7 @@ mod tests {
     #[test]
     fn hosts_are_named_by_whole_words_of_the_owner_alone() {
         let text = "See https://Docs.Example.com/a?u=b.test, example.org. Or (b\u{fc}cher.example); not evil.com@x.test/ \
-            or v1, but 8.8.8.8 and example.com.evil.test.";
+            or v1, but 8.8.8.8 and example.com.evil.test. Run setup.sh of https://docs.rs/.";
         let path = [
             local(Role::User, sample::block(1, 0, Content::text(text))),
             local(Role::Assistant, sample::block(2, 0, Content::text("http://model.test"))),
@@ -276,6 +279,7 @@ mod tests {
             "8.8.8.8",
             "b.test",
             "docs.example.com",
+            "docs.rs",
             "example.com.evil.test",
             "example.org",
             "x.test",
