@@ -170,7 +170,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("undoc", &["convert"]),
     ("unicode_normalization", &["convert", "store"]),
     ("unicode_segmentation", &["service"]),
-    ("url", &["platform", "service", "tools"]),
+    ("url", &["plain_pages", "platform", "service", "tools"]),
     ("utoipa", &["domain", "http", "service", "store"]),
     ("uuid", BOTH),
     ("wasm_bindgen", &["browser", "root"]),

@@ -521,7 +521,13 @@ async fn a_repaired_reply_reads_as_before_but_for_its_damage_and_its_bytes_are_k
         for text in [
             format!("UPDATE turn_blocks SET content = '{damaged}' WHERE id = {whole}"),
             format!("UPDATE turns SET status = 'complere' WHERE id = {of_reply}"),
-            format!("UPDATE turn_events SET event = '{}' WHERE turn_id = {of_reply} AND seq = 1", deep(127)),
+            // Its own beginning: from damaged lines of others it would be rebuilt.
+            format!(
+                "UPDATE turn_events SET event = '{}' WHERE turn_id = {of_reply} \
+                 AND CAST(event AS TEXT) LIKE '{{\"type\":\"block_start\"%' AND CAST(event AS TEXT) LIKE '%{}%'",
+                deep(127),
+                block.id
+            ),
         ] {
             sql(&fresh.db, text).await;
         }
@@ -529,7 +535,7 @@ async fn a_repaired_reply_reads_as_before_but_for_its_damage_and_its_bytes_are_k
             sql(&fresh.db, "PRAGMA ignore_check_constraints = OFF".into()).await;
         }
         let repairs = repair::repair(&fresh.db, now()).await.unwrap();
-        // The three, and the rest of the journal, which does not give the reply without its first line.
+        // The three, and the rest of the journal, which does not give the reply without that line.
         assert_eq!(repairs.len(), 4, "{repairs:#?}");
         assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
         let kept = repair::quarantined(&fresh.db).await.unwrap();
