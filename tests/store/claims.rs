@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use futures::FutureExt;
 use sqlx::{Connection, PgConnection};
 use tokio::time::timeout;
-use turnleaf::server::platform::ids;
+use turnleaf::server::platform::ids::{self, BootId};
 use turnleaf::server::store::claim::ClaimState;
 use turnleaf::server::store::{Claim, Db, StoreError, TimeLimits};
 
@@ -44,6 +45,30 @@ async fn terminate_claim(admin: &mut PgConnection) {
         WHERE l.locktype = 'advisory' AND l.granted AND a.application_name LIKE 'turnleaf serving%'";
     let ended: i64 = sqlx::query_scalar(END).fetch_one(admin).await.unwrap();
     assert_eq!(ended, 1);
+}
+
+/// A server that has much to do notices late that a client is gone.
+#[tokio::test]
+async fn start_waits_for_the_session_of_a_process_that_was_killed() {
+    const HAS_TRIED: &str = "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() \
+        AND application_name = $1 AND state = 'idle' AND query LIKE '%advisory%'";
+    let Some(server) = migrated_postgres().await else { return };
+    let killed = claimed(&server.db).await;
+    let mut admin = PgConnection::connect(&server.url).await.unwrap();
+    let next = Db::open(&server.url).await.unwrap();
+    let boot: BootId = ids::mint();
+    let name = format!("turnleaf serving {}", boot.uuid().simple());
+    let let_go = async {
+        while !sqlx::query_scalar::<_, bool>(HAS_TRIED).bind(&name).fetch_one(&mut admin).await.unwrap() {
+            tokio::task::yield_now().await;
+        }
+        killed.release().await;
+    };
+    let (taken, ()) = tokio::join!(Claim::take(&next, boot), timeout(SOON, let_go).map(Result::unwrap));
+    taken.unwrap().release().await;
+    admin.close().await.unwrap();
+    next.close().await;
+    server.close().await;
 }
 
 #[tokio::test]

@@ -6,6 +6,8 @@ use crate::actors::{branch, chat, exchange, frozen, id, now, turn};
 use crate::databases::{empty_sqlite, fresh, noon};
 use crate::migrations::empty_postgres;
 use sqlx::Connection;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 use turnleaf::domain::*;
 use turnleaf::server::store::turn_events::EventRow;
 use turnleaf::server::store::{Db, StoreError, branches, chats, exchanges, settings, turn_events, turns, users};
@@ -77,6 +79,25 @@ async fn a_file_that_somebody_else_has_locked_is_busy_and_not_broken() {
     assert_eq!(settings::find(&fresh.db, owner, "theme").await.unwrap(), None, "reading goes on");
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
     fresh.db.begin().await.unwrap().commit().await.unwrap();
+}
+
+/// A server that is going down answers a new client with anything.
+#[tokio::test]
+async fn server_that_answers_with_nonsense_is_busy() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgres://nobody@{}/nothing", listener.local_addr().unwrap());
+    let answer = async {
+        loop {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let _ = client.read(&mut [0; 64]).await;
+            let _ = client.write_all(&[0; 16]).await;
+        }
+    };
+    let error = tokio::select! {
+        opened = Db::open(&url) => opened.unwrap_err(),
+        () = answer => unreachable!(),
+    };
+    assert!(error.is_busy(), "{error:?}");
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{Connection, Error};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::server::platform::ids::BootId;
 use crate::server::store::db::{Db, Tx};
@@ -39,6 +40,8 @@ const IS_EPOCH_WITHIN: &str = "SELECT epoch, set_config('lock_timeout', $2, true
 /// The pause between two attempts at a lost lock, and how long one may take to connect.
 const TRY_AGAIN: Duration = Duration::from_millis(200);
 const CONNECT: Duration = Duration::from_secs(5);
+/// How long a start waits for the session of a process that was killed: a server with much to do ends it late.
+const LET_GO: Duration = Duration::from_secs(3);
 
 /// How this process stands to the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +183,8 @@ enum Attempt {
 
 impl Claim {
     /// Takes the lock. An empty database has it, too, so this comes before migrating. `boot` tells the sessions of this
-    /// process from those of others.
+    /// process from those of others. A process that was killed may have it still for a moment, until the server has
+    /// noticed.
     ///
     /// # Errors
     /// `InUse` when another process has it.
@@ -191,8 +195,12 @@ impl Claim {
         let options = PgConnectOptions::clone(&writer.connect_options()).application_name(&name);
         let options = options.options([("lock_timeout", 0)]);
         let mut conn = connect(&options).await?;
-        if !try_lock(&mut conn, *limits).await? {
-            return Err(StoreError::InUse);
+        let since = Instant::now();
+        while !try_lock(&mut conn, *limits).await? {
+            if since.elapsed() >= limits.acquire.min(LET_GO) {
+                return Err(StoreError::InUse);
+            }
+            tokio::time::sleep(TRY_AGAIN).await;
         }
         Ok(Self(Some(Holder { conn, options, limits: *limits, gate: claim.clone(), name, epoch: 0 })))
     }

@@ -131,8 +131,10 @@ impl From<sqlx::Error> for StoreError {
                 // Turnleaf is stopping.
                 sqlx::Error::PoolClosed => Self::Busy("the database is closed".into()),
                 sqlx::Error::Io(why) if why.kind() == std::io::ErrorKind::StorageFull => Self::Full,
-                // PostgreSQL went away; the pool connects again.
+                // PostgreSQL went away, perhaps in the middle of an answer; the pool connects again.
                 sqlx::Error::Io(why) => Self::Busy(why.to_string()),
+                sqlx::Error::Protocol(why) => Self::Busy(why),
+                sqlx::Error::Tls(why) => Self::Busy(why.to_string()),
                 sqlx::Error::ColumnDecode { index, source } => Self::unreadable(&index, &source),
                 sqlx::Error::Decode(source) => Self::unreadable("", &source),
                 other => Self::Driver(other),
