@@ -15,10 +15,16 @@ use crate::server::store::rows::{bigint, place};
 
 pub mod index;
 pub mod purge;
+pub mod remains;
 pub mod write;
 
-pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
-    [("documents", STATEMENTS), ("documents/purge", purge::STATEMENTS), ("documents/write", write::STATEMENTS)]
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
+    [
+        ("documents", STATEMENTS),
+        ("documents/purge", purge::STATEMENTS),
+        ("documents/remains", remains::STATEMENTS),
+        ("documents/write", write::STATEMENTS),
+    ]
 }
 
 /// The chats in which a message that is not deleted names the document `d`.

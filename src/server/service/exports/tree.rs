@@ -6,15 +6,16 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::damages::Damages;
 use super::plan::{PlannedTurn, plan};
 use crate::domain::block::chat_seq;
+use crate::domain::branch::Frozen;
 use crate::domain::tool::ToolChoice;
 use crate::domain::{
     BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind,
-    ImportedFrom, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId, limits,
+    ImportedFrom, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId, limits, told,
 };
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::archive::remains;
 use crate::server::store::readable::is_placeholder;
-use crate::server::store::{branches, chat_sources, chat_tools};
+use crate::server::store::{branches, chat_sources, chat_tools, exchanges};
 
 /// A chat that is being read.
 pub(super) struct ChatTree {
@@ -72,10 +73,11 @@ impl Service {
         id: ChatId,
         over: &HashSet<TurnId>,
     ) -> Result<ChatTree, ServiceError> {
-        let mut damages = Damages::default();
-        let mut listed = branches::list(self.db(), owner, id).await?;
-        let places = remains::places(self.db(), id).await?;
-        let without_row = remains::without_row(self.db(), id).await?;
+        let (mut damages, mut unread) = (Damages::default(), Vec::new());
+        let mut listed = branches::list_with_damages(self.db(), owner, id, &mut unread).await?;
+        let places = remains::places(self.db(), id, &mut unread).await?;
+        let without_row = remains::without_row(self.db(), id, &mut unread).await?;
+        damages.unreadable(unread);
         let plan = plan(&places, &without_row, over, &listed, &mut damages);
         let mut known: HashSet<BranchId> = listed.iter().map(|branch| branch.id).collect();
         let mut branch_of: HashMap<TurnId, BranchId> = HashMap::with_capacity(plan.turns.len());
@@ -159,16 +161,32 @@ impl Service {
             }
             match self.turns_over(tree.owner, tree.id, &tree.over, behind).await? {
                 None => tree.behind = None,
-                Some((page, exchanges)) => {
+                Some((page, exchanges, unread)) => {
                     tree.page = page.into();
                     tree.exchanges_of_page = exchanges;
+                    tree.damages.unreadable(unread);
                 }
             }
         }
-        let Some(turn) = remains::turn(self.db(), tree.owner, planned.id).await? else { return Ok(None) };
-        let turn = super::clean_turn(&self.supervisor().registry().known_keys(), turn);
-        tree.exchanges_of_page.extend(self.exchanges(tree.owner, std::slice::from_ref(&turn)).await?);
-        Ok(Some(turn))
+        let mut unread = Vec::new();
+        let found = remains::turn(self.db(), tree.owner, planned.id, &mut unread).await?;
+        let exchanges = exchanges::of_turns_with_damages(self.db(), tree.owner, &[planned.id], &mut unread).await?;
+        let Some(turn) = found else { return Ok(None) };
+        tree.damages.unreadable(unread);
+        tree.exchanges_of_page.extend(exchanges);
+        Ok(Some(super::clean_turn(&self.supervisor().registry().known_keys(), turn)))
+    }
+
+    /// What a branch says in every request, as far as that can be read.
+    pub(super) async fn frozen_for_export(
+        &self,
+        tree: &mut ChatTree,
+        branch: BranchId,
+    ) -> Result<Frozen, ServiceError> {
+        let mut unread = Vec::new();
+        let frozen = branches::frozen_with_damages(self.db(), branch, &mut unread).await?;
+        tree.damages.unreadable(unread);
+        Ok(frozen.unwrap_or_default())
     }
 
     /// Where a chat came from and which tools it offers, as far as that can be read.
@@ -176,8 +194,10 @@ impl Service {
         &self,
         tree: &mut ChatTree,
     ) -> Result<(Option<ImportedFrom>, Option<ToolChoice>), ServiceError> {
-        let source = chat_sources::find(self.db(), tree.owner, tree.id).await;
-        let mut source = tree.damages.unless_damaged(source)?.flatten();
+        let mut unread = Vec::new();
+        let mut source = chat_sources::find_with_damages(self.db(), tree.owner, tree.id, &mut unread).await?;
+        let tools = chat_tools::find_with_damages(self.db(), tree.owner, tree.id, &mut unread).await?;
+        tree.damages.unreadable(unread);
         for word in source.iter_mut().flat_map(|source| [&mut source.format, &mut source.file]) {
             // An import takes no longer ones.
             if word.chars().count() > limits::TITLE_CHARS {
@@ -185,8 +205,7 @@ impl Service {
                 tree.damages.put_right("chat_sources", tree.id, "a name of its source is too long".into());
             }
         }
-        let tools = chat_tools::find(self.db(), tree.owner, tree.id).await;
-        Ok((source, tree.damages.unless_damaged(tools)?.flatten()))
+        Ok((source, tools))
     }
 }
 
@@ -237,8 +256,8 @@ impl ChatTree {
             let has_call = block.parent_block_id.is_some_and(|call| self.uses.contains(&call));
             if matches!(block.content, Content::ToolResult { .. }) && !has_call {
                 let stored = serde_json::to_string(&block.content).ok();
-                let why = "the call that it is the result of cannot be read";
-                block.content = remains::notice("turn_blocks", block.id.to_string(), why, stored.as_deref());
+                // The call that it is the result of cannot be read.
+                block.content = remains::notice("turn_blocks", block.id.to_string(), stored.as_deref());
                 block.parent_block_id = None;
             }
             if is_placeholder(&block.content) && block.id.uuid() != turn.id.uuid() {
@@ -250,6 +269,22 @@ impl ChatTree {
         self.heads.insert(turn.branch_id, turn.id);
         let (depth, role, prev, branch) = (turn.depth, turn.role, turn.prev_turn_id, turn.branch_id);
         self.written.insert(turn.id, WrittenTurn { depth, role, prev, branch });
+    }
+
+    /// Names the images of a turn that are not among those that were read.
+    pub fn note_missing_images(&mut self, turn: &Turn, blobs: &HashSet<String>) {
+        for block in &turn.blocks {
+            let (of_block, of_result) = match &block.content {
+                Content::Image { blob, .. } => (Some(blob.clone()), Vec::new()),
+                Content::ToolResult { metadata, .. } => (None, told::images(metadata)),
+                _ => continue,
+            };
+            for sha256 in of_block.into_iter().chain(of_result.into_iter().map(|image| image.blob)) {
+                if !sha256.is_empty() && !blobs.contains(&sha256) {
+                    self.damages.lost("blobs", sha256, format!("an image of turn {} is missing", turn.id));
+                }
+            }
+        }
     }
 
     /// Counts a turn to its exchange, and gives whether that is in thinking mode.
