@@ -386,7 +386,7 @@ fn damaged_values(db: &Db, tree: &Tree, beside: &Beside) -> Vec<DamagedValue> {
             "its raw_response cannot be read",
         ),
         one(
-            format!("DELETE FROM generation_requests WHERE generation_id = {call}"),
+            format!("DELETE FROM generation_requests WHERE generation_id IN {call}"),
             "generation_requests ",
             "its body cannot be read",
         ),

@@ -52,8 +52,7 @@ sql! {
         g.output_tokens, g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, \
         g.price_version, g.error, g.first_token_at, g.started_at, g.ended_at \
         FROM generations g ", of_base!(), "JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
-        WHERE c.owner_id = $1 AND g.turn_id = $2 AND q.body IS NOT NULL AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
-        ORDER BY g.step");
+        WHERE c.owner_id = $1 AND g.turn_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY g.step");
     /// A call that comes in was not made here: nobody pays it again.
     INSERT = "INSERT INTO generations (id, turn_id, step, provider, api, model_requested, model_returned, \
         raw_kind, raw_complete, raw_response, raw_sha256, raw_bytes, status, stop_reason, \
