@@ -10,7 +10,7 @@ use crate::domain::{Turn, TurnId, TurnStatus};
 use crate::server::store::attachments;
 use crate::server::store::db::Tx;
 use crate::server::store::error::StoreError;
-use crate::server::store::rows::{UsageRow, bigint, inconsistent};
+use crate::server::store::rows::{UsageRow, bigint, content_text_column, inconsistent};
 use crate::server::store::search;
 use crate::server::store::turn_blocks::{self, BlockOf};
 
@@ -90,8 +90,7 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     {
         return Err(StoreError::Deleted("the turn before"));
     }
-    // An ending is never refused for what was said.
-    let text = turn.content_text().replace('\0', "\u{2400}");
+    let text = content_text_column(&turn.content_text());
     let says_something = !text.is_empty();
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
     in_tx!(&mut *tx, |conn| {
@@ -161,8 +160,7 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
     if !turn.status.is_terminal() || turn.completed_at.is_none() {
         return Err(inconsistent("turns", "status", turn.id, "only a turn at its end can be finished"));
     }
-    // An ending is never refused for what was said.
-    let text = turn.content_text().replace('\0', "\u{2400}");
+    let text = content_text_column(&turn.content_text());
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
     let changed = in_tx!(&mut *tx, |conn| {
         sqlx::query(FINISH)
