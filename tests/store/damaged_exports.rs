@@ -132,6 +132,8 @@ fn damages(db: &Db, tree: &Tree) -> Vec<(&'static str, String)> {
         }
         let id_of_branch = "UPDATE branches SET id = randomblob(5) WHERE id = ";
         all.push(("id of a branch", format!("{id_of_branch}{}", of("branch_id", &forked))));
+        let turn_of_block = "UPDATE turn_blocks SET turn_id = randomblob(5) WHERE turn_id = ";
+        all.push(("turn of a block", format!("{turn_of_block}{middle}")));
     }
     all
 }

@@ -15,6 +15,7 @@ use crate::server::outbound::redact::Secrets;
 use crate::server::store::readable::Damage;
 use crate::server::store::{StoreError, archive, blobs, chat_sources, chats, exchanges, turns};
 
+mod beside;
 mod clean;
 mod damages;
 mod documents;

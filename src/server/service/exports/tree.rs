@@ -6,20 +6,18 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::damages::Damages;
 use super::plan::{PlannedTurn, plan};
 use crate::domain::block::chat_seq;
-use crate::domain::branch::Frozen;
-use crate::domain::tool::ToolChoice;
 use crate::domain::{
-    BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind,
-    ImportedFrom, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId, limits, told,
+    Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind,
+    Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
 };
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::archive::remains;
-use crate::server::store::readable::is_placeholder;
-use crate::server::store::{branches, chat_sources, chat_tools, exchanges};
+use crate::server::store::readable::{is_note_of, is_placeholder};
+use crate::server::store::{branches, exchanges};
 
 /// A chat that is being read.
 pub(super) struct ChatTree {
-    owner: UserId,
+    pub owner: UserId,
     pub id: ChatId,
     pub branches: Vec<Branch>,
     planned: VecDeque<PlannedTurn>,
@@ -34,6 +32,8 @@ pub(super) struct ChatTree {
     behind: Option<i64>,
     pub written: HashMap<TurnId, WrittenTurn>,
     pub heads: HashMap<BranchId, TurnId>,
+    /// Blocks whose turns' ids cannot be read, by the places of those turns.
+    strays: HashMap<i64, Vec<Block>>,
     /// Blocks that results may belong to.
     uses: HashSet<BlockId>,
     exchanges: Vec<UsedExchange>,
@@ -77,6 +77,8 @@ impl Service {
         let mut listed = branches::list_with_damages(self.db(), owner, id, &mut unread).await?;
         let places = remains::places(self.db(), id, &mut unread).await?;
         let without_row = remains::without_row(self.db(), id, &mut unread).await?;
+        let has_strays = unread.iter().any(|damage| damage.column == "turn_id");
+        let strays = if has_strays { remains::strays(self.db(), id, &mut unread).await? } else { HashMap::new() };
         damages.unreadable(unread);
         let plan = plan(&places, &without_row, over, &listed, &mut damages);
         let mut known: HashSet<BranchId> = listed.iter().map(|branch| branch.id).collect();
@@ -116,6 +118,7 @@ impl Service {
             exchanges_of_page: HashMap::new(),
             written: HashMap::new(),
             heads: HashMap::new(),
+            strays,
             uses: HashSet::new(),
             exchanges: Vec::new(),
             exchanges_at: HashMap::new(),
@@ -134,6 +137,12 @@ impl Service {
                 None if planned.has_row && !remains::is_live(self.db(), planned.id).await? => continue,
                 None => self.turn_in_place(tree, &planned).await?,
             };
+            if let Some(strays) = tree.strays.remove(&turn.ord) {
+                let keys = self.supervisor().registry().known_keys();
+                turn.blocks.extend(strays);
+                turn.blocks.sort_by_key(|block| (is_note_of(block, turn.id), block.seq));
+                turn = super::clean_turn(&keys, turn);
+            }
             tree.fit(&mut turn, &planned);
             let stored = match tree.exchanges_at.get(&turn.exchange_id) {
                 Some(_) => None,
@@ -175,37 +184,6 @@ impl Service {
         tree.damages.unreadable(unread);
         tree.exchanges_of_page.extend(exchanges);
         Ok(Some(super::clean_turn(&self.supervisor().registry().known_keys(), turn)))
-    }
-
-    /// What a branch says in every request, as far as that can be read.
-    pub(super) async fn frozen_for_export(
-        &self,
-        tree: &mut ChatTree,
-        branch: BranchId,
-    ) -> Result<Frozen, ServiceError> {
-        let mut unread = Vec::new();
-        let frozen = branches::frozen_with_damages(self.db(), branch, &mut unread).await?;
-        tree.damages.unreadable(unread);
-        Ok(frozen.unwrap_or_default())
-    }
-
-    /// Where a chat came from and which tools it offers, as far as that can be read.
-    pub(super) async fn beside_tree(
-        &self,
-        tree: &mut ChatTree,
-    ) -> Result<(Option<ImportedFrom>, Option<ToolChoice>), ServiceError> {
-        let mut unread = Vec::new();
-        let mut source = chat_sources::find_with_damages(self.db(), tree.owner, tree.id, &mut unread).await?;
-        let tools = chat_tools::find_with_damages(self.db(), tree.owner, tree.id, &mut unread).await?;
-        tree.damages.unreadable(unread);
-        for word in source.iter_mut().flat_map(|source| [&mut source.format, &mut source.file]) {
-            // An import takes no longer ones.
-            if word.chars().count() > limits::TITLE_CHARS {
-                *word = word.chars().take(limits::TITLE_CHARS).collect();
-                tree.damages.put_right("chat_sources", tree.id, "a name of its source is too long".into());
-            }
-        }
-        Ok((source, tools))
     }
 }
 
@@ -269,22 +247,6 @@ impl ChatTree {
         self.heads.insert(turn.branch_id, turn.id);
         let (depth, role, prev, branch) = (turn.depth, turn.role, turn.prev_turn_id, turn.branch_id);
         self.written.insert(turn.id, WrittenTurn { depth, role, prev, branch });
-    }
-
-    /// Names the images of a turn that are not among those that were read.
-    pub fn note_missing_images(&mut self, turn: &Turn, blobs: &HashSet<String>) {
-        for block in &turn.blocks {
-            let (of_block, of_result) = match &block.content {
-                Content::Image { blob, .. } => (Some(blob.clone()), Vec::new()),
-                Content::ToolResult { metadata, .. } => (None, told::images(metadata)),
-                _ => continue,
-            };
-            for sha256 in of_block.into_iter().chain(of_result.into_iter().map(|image| image.blob)) {
-                if !sha256.is_empty() && !blobs.contains(&sha256) {
-                    self.damages.lost("blobs", sha256, format!("an image of turn {} is missing", turn.id));
-                }
-            }
-        }
     }
 
     /// Counts a turn to its exchange, and gives whether that is in thinking mode.

@@ -1,6 +1,8 @@
 //! What is left of a chat whose rows are damaged: the places of its turns as far as they can be read, the blocks of turns
 //! without a readable row, and the locks of branches. An export makes a tree of it that hangs together.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
@@ -11,6 +13,7 @@ use crate::server::store::error::StoreError;
 use crate::server::store::readable::{
     self, Damage, Lossy, Readable, RowReader, WHOLE_ROW, readable, readable_with_damages, unless_damaged,
 };
+use crate::server::store::turn_blocks::BlockRow;
 use crate::server::store::{turn_blocks, turns};
 
 sql! {
@@ -22,17 +25,20 @@ sql! {
         AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = b.turn_id AND t.chat_id = b.chat_id) GROUP BY b.turn_id";
     /// Of the newest turns of a chat: whether one does not hang on an earlier one, or lacks its branch or its exchange.
     BROKEN_TURN = "SELECT EXISTS (SELECT 1 FROM (SELECT t.id, t.ord, t.depth, t.prev_turn_id, t.branch_id, \
-            t.exchange_id, t.role FROM turns t WHERE t.chat_id = $1 AND t.deleted_at IS NULL \
-            ORDER BY t.ord DESC LIMIT $2) t \
-        LEFT JOIN turns p ON p.id = t.prev_turn_id AND p.chat_id = $1 AND p.deleted_at IS NULL \
-        WHERE t.ord <= 0 OR t.role NOT IN ('user', 'assistant', 'system') \
-        OR t.depth <> COALESCE(p.depth, -1) + 1 OR (t.prev_turn_id IS NOT NULL AND p.id IS NULL) OR p.ord >= t.ord \
-        OR NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = t.branch_id AND b.chat_id = $1 AND b.deleted_at IS NULL) \
-        OR NOT EXISTS (SELECT 1 FROM exchanges e WHERE e.id = t.exchange_id AND e.chat_id = $1))";
+            t.exchange_id, t.role, t.deleted_at FROM turns t WHERE t.chat_id = $1 ORDER BY t.ord DESC LIMIT $2) n \
+        LEFT JOIN turns p ON p.id = n.prev_turn_id AND p.chat_id = $1 AND p.deleted_at IS NULL \
+        WHERE n.deleted_at IS NULL AND (n.ord <= 0 OR n.role NOT IN ('user', 'assistant', 'system') \
+        OR n.depth <> COALESCE(p.depth, -1) + 1 OR (n.prev_turn_id IS NOT NULL AND p.id IS NULL) OR p.ord >= n.ord \
+        OR NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = n.branch_id AND b.chat_id = $1 AND b.deleted_at IS NULL) \
+        OR NOT EXISTS (SELECT 1 FROM exchanges e WHERE e.id = n.exchange_id AND e.chat_id = $1)))";
     /// Of the newest blocks of a chat: whether one has no turn.
     STRAY_BLOCK = "SELECT EXISTS (SELECT 1 FROM (SELECT b.turn_id FROM turn_blocks b WHERE b.chat_id = $1 \
-            ORDER BY b.chat_seq DESC LIMIT $2) b \
-        WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = b.turn_id AND t.chat_id = $1))";
+            ORDER BY b.chat_seq DESC LIMIT $2) n \
+        WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = n.turn_id AND t.chat_id = $1))";
+    /// The same with their own ids as those of their turns, which may be unreadable.
+    STRAYS = "SELECT b.turn_id AS named_turn, b.id, b.id AS turn_id, b.seq, b.chat_seq, b.author, b.state, b.content, \
+        b.parent_block_id, b.generation_id, b.metadata, b.created_at FROM turn_blocks b WHERE b.chat_id = $1 \
+        AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = b.turn_id AND t.chat_id = b.chat_id) ORDER BY b.chat_seq";
     LIVE = "SELECT COUNT(*) FROM turns WHERE id = $1 AND deleted_at IS NULL";
     BRANCH = "SELECT name, provider, model, label, created_at FROM branches WHERE id = $1";
     CALLED = "SELECT g.provider, g.model_requested FROM generations g JOIN turns t ON t.id = g.turn_id \
@@ -112,6 +118,32 @@ pub async fn without_row(
         }
     }
     Ok(turns)
+}
+
+#[derive(sqlx::FromRow)]
+struct StrayRow {
+    named_turn: Lossy<Uuid>,
+    #[sqlx(flatten)]
+    block: BlockRow,
+}
+
+/// The blocks of a chat that name no turn, because its id in them cannot be read, by the place in the chat of the turn
+/// that they were in. The caller has found the chat by its owner.
+pub async fn strays(
+    db: &Db,
+    chat: ChatId,
+    damages: &mut Vec<Damage>,
+) -> Result<HashMap<i64, Vec<Block>>, StoreError> {
+    let rows: Vec<Readable<StrayRow>> =
+        on!(db, |pool| sqlx::query_as(STRAYS).bind(chat.uuid()).fetch_all(pool).await?);
+    let mut strays: HashMap<i64, Vec<Block>> = HashMap::new();
+    for row in readable(rows, "turn_blocks") {
+        if row.named_turn.known().is_none() {
+            let block = row.block.into_block(damages);
+            strays.entry(block.chat_seq / chat_seq(1, 0)).or_default().push(block);
+        }
+    }
+    Ok(strays)
 }
 
 /// A turn of this owner; nothing where it is gone or its row cannot be read. Values of its blocks that no notice stands for
