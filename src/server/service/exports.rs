@@ -25,6 +25,7 @@ mod placeholders;
 mod plan;
 mod tree;
 
+use beside::LookedFor;
 use clean::clean_turn;
 use damages::Damages;
 use tree::ReadTurn;
@@ -51,8 +52,7 @@ pub enum Which {
 struct Out<'s> {
     writer: Writer<Vec<u8>>,
     send: &'s Sender<Bytes>,
-    /// The hashes of the blobs that were written.
-    blobs: HashSet<String>,
+    blobs: LookedFor,
     /// Of what stands beside the chats.
     damages: Damages,
     /// How many damages the chats have that were written.
@@ -129,15 +129,16 @@ impl Service {
         damages.unreadable(unread);
         let head = Head::now(self.clock().now());
         let writer = Writer::begin(Vec::new(), &head).map_err(unwritable)?;
-        let mut out = Out { writer, send, blobs: HashSet::new(), damages, damaged: 0 };
+        let mut out = Out { writer, send, blobs: LookedFor::new(), damages, damaged: 0 };
         for sha256 in blobs {
             let mut unread = Vec::new();
             let found = blobs::find_with_damages(self.db(), owner, &sha256, &mut unread).await;
             let found = out.damages.unless_damaged(found)?;
             out.damages.unreadable(unread);
-            // What names it says that it is missing.
-            let Some(blob) = found.flatten() else { continue };
-            out.blobs.insert(sha256.clone());
+            let found = found.flatten();
+            // What names one that is missing says so.
+            out.blobs.insert(sha256.clone(), found.is_some());
+            let Some(blob) = found else { continue };
             let bytes = Kept(blob.bytes.to_vec());
             let name = blob.name.filter(|name| !name.is_empty());
             out.writer.blob(&ArchivedBlob { sha256, mime: blob.mime, name, bytes }).map_err(unwritable)?;

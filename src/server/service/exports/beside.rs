@@ -1,7 +1,7 @@
 //! What stands beside the tree of a chat: its source, its tools, what its branches say, the images of its turns. As far as
 //! it can be read; the rest is named.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::tree::ChatTree;
 use crate::domain::branch::Frozen;
@@ -9,6 +9,9 @@ use crate::domain::tool::ToolChoice;
 use crate::domain::{BranchId, Content, ImportedFrom, Turn, limits, told};
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::{branches, chat_sources, chat_tools};
+
+/// The hashes of the blobs that were named, with whether they are there.
+pub(super) type LookedFor = HashMap<String, bool>;
 
 impl Service {
     /// What a branch says in every request, as far as that can be read.
@@ -44,18 +47,19 @@ impl Service {
 }
 
 impl ChatTree {
-    /// Names the images of a turn that are not among those that were read.
-    pub fn note_missing_images(&mut self, turn: &Turn, blobs: &HashSet<String>) {
+    /// Names the images of a turn that are missing: those that it shows, and those of its tools that were looked for.
+    pub fn note_missing_images(&mut self, turn: &Turn, blobs: &LookedFor) {
         for block in &turn.blocks {
-            let (of_block, of_result) = match &block.content {
-                Content::Image { blob, .. } => (Some(blob.clone()), Vec::new()),
-                Content::ToolResult { metadata, .. } => (None, told::images(metadata)),
+            let missing = match &block.content {
+                Content::Image { blob, .. } if blobs.get(blob) != Some(&true) => vec![blob.clone()],
+                Content::ToolResult { metadata, .. } => {
+                    let images = told::images(metadata).into_iter().map(|image| image.blob);
+                    images.filter(|blob| blobs.get(blob) == Some(&false)).collect()
+                }
                 _ => continue,
             };
-            for sha256 in of_block.into_iter().chain(of_result.into_iter().map(|image| image.blob)) {
-                if !sha256.is_empty() && !blobs.contains(&sha256) {
-                    self.damages.lost("blobs", sha256, format!("an image of turn {} is missing", turn.id));
-                }
+            for sha256 in missing {
+                self.damages.lost("blobs", sha256, format!("an image of turn {} is missing", turn.id));
             }
         }
     }

@@ -60,7 +60,7 @@ impl Service {
             let behind = newest.map_or(created_at, |newest| newest + TimeDelta::microseconds(1));
             let at = version.version_timestamp.unwrap_or(behind);
             newest = Some(at);
-            if let Some(sha256) = version.origin.as_ref().filter(|origin| !out.blobs.contains(*origin)) {
+            if let Some(sha256) = version.origin.as_ref().filter(|origin| out.blobs.get(*origin) != Some(&true)) {
                 out.damages.lost("blobs", sha256, format!("a file of document {id} is missing"));
             }
             let version =

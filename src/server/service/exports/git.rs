@@ -1,6 +1,5 @@
 //! A chat as a git repository: read here, packed on a thread of its own, because packing is work and the disk waits.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -8,6 +7,7 @@ use std::path::Path;
 use bytes::Bytes;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use super::beside::LookedFor;
 use super::damages::Damages;
 use super::tree::ReadTurn;
 use super::unwritable;
@@ -102,16 +102,16 @@ impl Service {
         let over = archive::over(self.db(), owner, id).await?;
         let (named, _) = archive::named(self.db(), owner, id, &mut unread).await?;
         damages.unreadable(unread);
-        let mut images = HashSet::new();
+        let mut images = LookedFor::new();
         for sha256 in named {
             let mut unread = Vec::new();
             let found = blobs::find_with_damages(self.db(), owner, &sha256, &mut unread).await;
             let found = damages.unless_damaged(found)?.flatten();
             let is_of_unknown_type = unread.iter().any(|damage| damage.column == "mime");
             damages.unreadable(unread);
-            // What names it says that it is missing.
+            // What names one that is missing says so.
+            images.insert(sha256.clone(), found.is_some());
             let Some(blob) = found else { continue };
-            images.insert(sha256.clone());
             let is_image = blob.mime.starts_with("image/") || is_of_unknown_type;
             if is_image && send.send(Step::Image { sha256, bytes: blob.bytes }).await.is_err() {
                 return Ok(());
