@@ -17,7 +17,7 @@ sql! {
 }
 
 type Row = (String, String, DateTime<Utc>, String);
-type DamagedRow = (Salvaged, Salvaged, Lossy<DateTime<Utc>>, Lossy<String>);
+type LossyRow = (Salvaged, Salvaged, Lossy<DateTime<Utc>>, Lossy<String>);
 
 /// Stores where an owner's chat came from. Of one that is stored already only the differences become others.
 pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportedFrom) -> Result<(), StoreError> {
@@ -47,7 +47,7 @@ pub async fn find_with_damages(
     chat: ChatId,
     damages: &mut Vec<Damage>,
 ) -> Result<Option<ImportedFrom>, StoreError> {
-    let row: Option<DamagedRow> =
+    let row: Option<LossyRow> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
     Ok(row.map(|(format, file, imported_at, differences)| {
         let mut row = RowReader { table: TABLE, id: chat.uuid(), damages };
