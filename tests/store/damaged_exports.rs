@@ -287,8 +287,7 @@ async fn beside(db: &Db, service: &Service, owner: UserId, tree: &Tree) -> Besid
     }
     let upload = service.upload(owner, "notes.md", bytes::Bytes::from_static(b"# Notes")).await.unwrap();
     let blob = Source::Blob { sha256: upload.sha256.clone(), encoding: None };
-    let of_file =
-        NewDocument { title: Some("Of a file".into()), kind: None, source: blob, client_request_id: None };
+    let of_file = NewDocument { title: Some("Of a file".into()), kind: None, source: blob, client_request_id: None };
     documents.push(service.create_document(owner, of_file).await.unwrap().it.id);
     let message = service.turn(owner, tree.path[0]).await.unwrap();
     let bytes = b"bytes of an image";
@@ -346,7 +345,8 @@ fn damaged_values(db: &Db, tree: &Tree, beside: &Beside) -> Vec<DamagedValue> {
         )
     };
     let no_text = "CAST(X'61ff62' AS TEXT)";
-    let one = |statement: String, place: &str, text: &'static str| DamagedValue { statement, place: place.into(), text };
+    let one =
+        |statement: String, place: &str, text: &'static str| DamagedValue { statement, place: place.into(), text };
     let zero = if is_file { "X'00'" } else { "'\\x00'" };
     let call = format!("(SELECT id FROM generations WHERE turn_id = {last_reply})");
     let mut all = vec![
@@ -429,7 +429,11 @@ fn damaged_values(db: &Db, tree: &Tree, beside: &Beside) -> Vec<DamagedValue> {
             "chats ",
             "its system_prompt cannot be read",
         ),
-        one(format!("UPDATE branches SET name = {no_text} WHERE id = {branch}"), "branches ", "its name cannot be read"),
+        one(
+            format!("UPDATE branches SET name = {no_text} WHERE id = {branch}"),
+            "branches ",
+            "its name cannot be read",
+        ),
         one(
             format!("UPDATE branches SET label = {no_text} WHERE id = {branch}"),
             "branches ",
@@ -471,10 +475,7 @@ fn damaged_values(db: &Db, tree: &Tree, beside: &Beside) -> Vec<DamagedValue> {
             "its mime cannot be read",
         ),
         one(
-            format!(
-                "UPDATE document_versions SET content = CAST(X'6e61ff7665' AS TEXT) WHERE {}",
-                version(5, false)
-            ),
+            format!("UPDATE document_versions SET content = CAST(X'6e61ff7665' AS TEXT) WHERE {}", version(5, false)),
             &format!("document_versions 1 of document {}", beside.documents[5]),
             "its content cannot be read",
         ),

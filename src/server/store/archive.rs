@@ -348,8 +348,5 @@ pub async fn named(
     let of_chat = format_args!("of chat {chat}");
     let blobs = readable_with_damages(blobs, "block_blobs", of_chat, damages);
     let documents = readable_with_damages(documents, "block_documents", of_chat, damages);
-    Ok((
-        blobs.into_iter().map(|(sha256,)| sha256).collect(),
-        documents.into_iter().map(|(id,)| id.into()).collect(),
-    ))
+    Ok((blobs.into_iter().map(|(sha256,)| sha256).collect(), documents.into_iter().map(|(id,)| id.into()).collect()))
 }

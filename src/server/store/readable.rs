@@ -304,9 +304,9 @@ pub(super) fn placeholder(damages: &[Damage], stored: Option<&str>) -> Content {
     set("type", notice::TYPE.into());
     set("kind", DAMAGED.into());
     set("text", "A part of this message is damaged in the database and cannot be shown.".into());
-    let columns = damages.iter().map(|damage| {
-        serde_json::json!({ "table": damage.table, "column": damage.column, "id": damage.id })
-    });
+    let columns = damages
+        .iter()
+        .map(|damage| serde_json::json!({ "table": damage.table, "column": damage.column, "id": damage.id }));
     set("damages", columns.collect());
     if let Some(stored) = stored {
         set("stored", stored[..stored.floor_char_boundary(SHOWN_BYTES)].into());
@@ -369,7 +369,10 @@ mod tests {
     #[test]
     fn words_of_a_decoder_are_logged_without_stored_text() {
         for (reason, logged) in [
-            (r#"invalid type: string "my \"secret\"", expected a map at line 1"#, r#"invalid type: string "…", expected a map at line 1"#),
+            (
+                r#"invalid type: string "my \"secret\"", expected a map at line 1"#,
+                r#"invalid type: string "…", expected a map at line 1"#,
+            ),
             ("unknown variant `secret`, expected `send` or `edit`", "unknown variant `…`"),
             ("invalid utf-8 sequence of 1 bytes from index 3", "invalid utf-8 sequence of 1 bytes from index 3"),
         ] {

@@ -27,9 +27,7 @@ pub mod versions;
 
 pub use lineage::{Ancestor, lineage, tools_called};
 pub use provenance::{PathBlock, path_turns, provenance};
-pub use read::{
-    between, find, find_with_damages, nodes_between, of_chat, of_chat_with_damages, path, unfinished,
-};
+pub use read::{between, find, find_with_damages, nodes_between, of_chat, of_chat_with_damages, path, unfinished};
 pub use span::{Span, Spot, spans, spot, spot_by_ord};
 pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, shape, siblings};
 pub use versions::{newer, newest_versions, versions};

@@ -28,12 +28,7 @@ impl Service {
     ///
     /// # Errors
     /// `NotFound` where there is no such chat, or the leaf is not in it.
-    pub async fn path_for_export(
-        &self,
-        owner: UserId,
-        id: ChatId,
-        leaf: Option<TurnId>,
-    ) -> Result<Path, ServiceError> {
+    pub async fn path_for_export(&self, owner: UserId, id: ChatId, leaf: Option<TurnId>) -> Result<Path, ServiceError> {
         Ok(self.path_with_damages(owner, id, leaf).await?.0)
     }
 

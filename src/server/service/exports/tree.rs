@@ -7,8 +7,8 @@ use super::damages::Damages;
 use super::plan::{PlannedTurn, plan};
 use crate::domain::block::chat_seq;
 use crate::domain::{
-    Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind,
-    Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
+    Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure,
+    FailureKind, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
 };
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::archive::remains;

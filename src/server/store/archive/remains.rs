@@ -97,11 +97,7 @@ pub async fn places(db: &Db, chat: ChatId, damages: &mut Vec<Damage>) -> Result<
 
 /// The turns that blocks of a chat name and that have no row in it, with the places in the chat that their blocks have.
 /// Blocks that name none are noted. The caller has found the chat by its owner.
-pub async fn without_row(
-    db: &Db,
-    chat: ChatId,
-    damages: &mut Vec<Damage>,
-) -> Result<Vec<(TurnId, i64)>, StoreError> {
+pub async fn without_row(db: &Db, chat: ChatId, damages: &mut Vec<Damage>) -> Result<Vec<(TurnId, i64)>, StoreError> {
     let rows: Vec<(Lossy<Uuid>, i64)> =
         on!(db, |pool| sqlx::query_as(WITHOUT_TURN).bind(chat.uuid()).fetch_all(pool).await?);
     let mut turns = Vec::with_capacity(rows.len());
@@ -129,11 +125,7 @@ struct StrayRow {
 
 /// The blocks of a chat that name no turn, because its id in them cannot be read, by the place in the chat of the turn
 /// that they were in. The caller has found the chat by its owner.
-pub async fn strays(
-    db: &Db,
-    chat: ChatId,
-    damages: &mut Vec<Damage>,
-) -> Result<HashMap<i64, Vec<Block>>, StoreError> {
+pub async fn strays(db: &Db, chat: ChatId, damages: &mut Vec<Damage>) -> Result<HashMap<i64, Vec<Block>>, StoreError> {
     let rows: Vec<Readable<StrayRow>> =
         on!(db, |pool| sqlx::query_as(STRAYS).bind(chat.uuid()).fetch_all(pool).await?);
     let mut strays: HashMap<i64, Vec<Block>> = HashMap::new();
@@ -148,12 +140,7 @@ pub async fn strays(
 
 /// A turn of this owner; nothing where it is gone or its row cannot be read. Values of its blocks that no notice stands for
 /// are noted.
-pub async fn turn(
-    db: &Db,
-    owner: UserId,
-    turn: TurnId,
-    damages: &mut Vec<Damage>,
-) -> Result<Option<Turn>, StoreError> {
+pub async fn turn(db: &Db, owner: UserId, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Option<Turn>, StoreError> {
     Ok(unless_damaged(turns::find_with_damages(db, owner, turn, damages).await, "turns")?.flatten())
 }
 
