@@ -307,7 +307,7 @@ async fn beside(db: &Db, service: &Service, owner: UserId, tree: &Tree) -> Besid
     // A second block of the message is the image.
     let (turn, chat) = (literal(db, tree.path[0].uuid()), literal(db, tree.chat.uuid()));
     let block = json!({ "type": "image", "blob": image, "mime": "image/png", "alt": "a picture" });
-    let id = literal(db, Uuid::now_v7());
+    let id = literal(db, Uuid::from_u128(0x1a6e));
     reckless_sql(
         db,
         &format!(
@@ -559,7 +559,8 @@ fn keeps_the_rest(sound: &Value, archive: &Value, is_file: bool) {
         let ids = |of: &Value| of[list].as_array().unwrap().iter().map(|one| one["id"].clone()).collect::<Vec<_>>();
         assert_eq!(ids(chat), ids(before), "{list}");
     }
-    let blocks = |of: &Value| of["turns"].as_array().unwrap().iter().map(|turn| turn["blocks"].clone()).count();
+    let ids = |turn: &Value| turn["blocks"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect::<Vec<_>>();
+    let blocks = |of: &Value| of["turns"].as_array().unwrap().iter().map(ids).collect::<Vec<_>>();
     assert_eq!(blocks(chat), blocks(before));
     for (call, sound) in chat["generations"].as_array().unwrap().iter().zip(before["generations"].as_array().unwrap()) {
         let is_lost = call["request_manifest"].is_null();

@@ -109,7 +109,7 @@ impl Service {
             owner,
             id,
             branches: listed,
-            not_planned: others.map(|place| (place.id, place.prev.clone().ok().flatten())).collect(),
+            not_planned: others.map(|place| (place.id, place.prev.ok().flatten())).collect(),
             is_planned,
             behind: plan.is_stored_order.then_some(0),
             planned: plan.turns.into(),
