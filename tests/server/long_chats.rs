@@ -193,9 +193,10 @@ async fn a_chat_with_very_long_responses_comes_back() {
     assert_eq!((report.imported, report.turns, report.stopped), (1, 4, None), "{:?}", report.findings);
     let path = target.service.path(target.owner, report.chats[0].id.unwrap(), None, 10).await.unwrap();
     for reply in path.turns.iter().filter(|turn| turn.role == Role::Assistant) {
-        let (calls, _) = archive::generations(&target.db, target.owner, reply.id).await.unwrap();
+        let mut damages = Vec::new();
+        let calls = archive::generations(&target.db, target.owner, reply.id, &mut damages).await.unwrap();
         assert_eq!(calls.len(), 1);
-        let there = archive::raw(&target.db, target.owner, calls[0].id).await.unwrap().unwrap();
+        let there = archive::raw(&target.db, target.owner, calls[0].id, &mut damages).await.unwrap().unwrap();
         assert!(there.0 == raw, "{} bytes are not those that came", there.0.len());
     }
     target.check().await;

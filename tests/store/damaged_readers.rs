@@ -71,7 +71,7 @@ pub async fn read_all(
         drafts::find(db, owner, Some(chat.id)).await.map_err(text("draft of a chat"))?;
         drafts::rev(db, owner, Some(chat.id)).await.map_err(text("revision of a draft"))?;
         branches::ends::lineages(db, owner, chat.id).await.map_err(text("ends of branches"))?;
-        archive::named(db, owner, chat.id).await.map_err(text("files of a chat"))?;
+        archive::named(db, owner, chat.id, &mut Vec::new()).await.map_err(text("files of a chat"))?;
     }
     Ok(())
 }

@@ -38,7 +38,8 @@ const GROWING: [&str; 16] = [
 const OF_FEW: [&str; 4] = ["turns_unfinished", "turns_uncounted", "grafts_running", "deletions_purging"];
 
 /// Statements by name that may look through a table or an owner's rows, and why.
-const MAY_LOOK_THROUGH: [(&str, &str, &str); 22] = [
+const MAY_LOOK_THROUGH: [(&str, &str, &str); 23] = [
+    ("archive", "ALL_DOCUMENTS", "everything is exported"),
     ("archive", "CHATS", "everything is exported"),
     ("branches", "MODELS", "the models of all chats are asked for"),
     ("branches/ends", "LAST_USED", "ends at the first that fit"),

@@ -144,6 +144,68 @@ async fn text_of_a_turn_stays_where_its_blocks_and_its_journal_are_lost() {
 }
 
 #[tokio::test]
+async fn damaged_text_of_a_turn_is_what_its_other_blocks_give_where_one_is_lost() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let (service, _, _, before) = a_reply(db, fresh.dir.path()).await;
+        let reply = literal(db, before.id.uuid());
+        let says = |text: &str| {
+            format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text = '{}'", text.replace('\'', "''"))
+        };
+        let text = before.content_text();
+        assert_eq!((text.is_empty(), count(db, says(&text)).await), (false, 1));
+        damage(db, format!("DELETE FROM turn_events WHERE turn_id = {reply}")).await;
+        let is_thinking = "block_type = 'thinking'";
+        damage(db, format!("UPDATE turn_blocks SET content = '{{' WHERE turn_id = {reply} AND {is_thinking}")).await;
+        // A text of PostgreSQL is always one that can be read.
+        let is_file = db.path().is_some();
+        if is_file {
+            let no_text = "CAST(X'61ff62' AS TEXT)";
+            damage(db, format!("UPDATE turns SET content_text = {no_text} WHERE id = {reply}")).await;
+        }
+        let repairs = repair::repair(db, now()).await.unwrap();
+        assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
+        let kept = repair::quarantined(db).await.unwrap();
+        assert_eq!(kept.iter().any(|value| value.bytes == b"a\xffb"), is_file, "{kept:#?}");
+        assert_eq!(count(db, says(&text)).await, 1, "the text of the blocks that can be read");
+        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), []);
+        assert_eq!(repair::repair(db, now()).await.unwrap(), []);
+        service.supervisor().toolbox().shut_down().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn turn_whose_block_contains_a_nul_is_repaired_and_its_text_is_in_line() {
+    for fresh in fresh().await {
+        let db = &fresh.db;
+        let (service, _, _, before) = a_reply(db, fresh.dir.path()).await;
+        let reply = literal(db, before.id.uuid());
+        damage(db, format!("DELETE FROM turn_events WHERE turn_id = {reply}")).await;
+        let content = r#"{"type":"text","text":"a\u0000b"}"#;
+        for text in [
+            format!(
+                "UPDATE turn_blocks SET content = '{content}', block_type = 'text' WHERE turn_id = {reply} AND seq = 0"
+            ),
+            format!("UPDATE turn_blocks SET metadata = '{{' WHERE turn_id = {reply} AND seq = 0"),
+        ] {
+            damage(db, text).await;
+        }
+        let repairs = repair::repair(db, now()).await.unwrap();
+        assert!(!repairs.is_empty() && repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
+        let says = format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text LIKE '%a\u{2400}b%'");
+        assert_eq!(count(db, says).await, 1);
+        let findings = fsck::check(db, While::Stopped).await.unwrap();
+        // That the block has it is said as itself.
+        let is_said = |finding: &fsck::Finding| finding.invariant == "R8";
+        assert!(findings.iter().all(is_said), "{findings:#?}");
+        assert_eq!(repair::repair(db, now()).await.unwrap(), []);
+        service.supervisor().toolbox().shut_down().await;
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_damaged_journal_goes_into_quarantine_line_by_line() {
     for fresh in fresh().await {
         let db = &fresh.db;

@@ -34,7 +34,7 @@ impl Pages {
         id: ChatId,
         leaf: Option<TurnId>,
     ) -> Result<(Chat, Vec<TurnView>, bool), ApiError> {
-        let (mut path, _) = self.0.path_for_export(viewer, id, leaf).await.map_err(api_error)?;
+        let mut path = self.0.path_for_export(viewer, id, leaf).await.map_err(api_error)?;
         let over = path.turns.iter().take_while(|turn| turn.status.is_terminal()).count();
         let is_cut = over < path.turns.len();
         path.turns.truncate(over);

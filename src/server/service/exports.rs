@@ -12,8 +12,10 @@ use crate::domain::{ChatId, Exchange, ImportedFrom, Role, Turn, TurnId, UserId, 
 use crate::interchange::archive::{ArchivedBlob, ArchivedBranch, Bytes as Kept, Head, Writer};
 use crate::interchange::markdown::{self, ChatHeading, Options, Shown};
 use crate::server::outbound::redact::Secrets;
-use crate::server::store::{StoreError, archive, blobs, branches, chat_sources, exchanges, turns};
+use crate::server::store::readable::Damage;
+use crate::server::store::{StoreError, archive, blobs, chat_sources, chats, exchanges, turns};
 
+mod beside;
 mod clean;
 mod damages;
 mod documents;
@@ -23,12 +25,13 @@ mod placeholders;
 mod plan;
 mod tree;
 
+use beside::LookedFor;
 use clean::clean_turn;
 use damages::Damages;
 use tree::ReadTurn;
 
-/// Turns that were over when the export began, with the exchanges of them.
-type Over = (Vec<Turn>, HashMap<TurnId, Exchange>);
+/// Turns that were over when the export began, with the exchanges of them, and what of both cannot be read.
+type Over = (Vec<Turn>, HashMap<TurnId, Exchange>, Vec<Damage>);
 
 /// Turns that are read at once: each may hold megabytes.
 const TURNS_AT_ONCE: u32 = 50;
@@ -49,6 +52,7 @@ pub enum Which {
 struct Out<'s> {
     writer: Writer<Vec<u8>>,
     send: &'s Sender<Bytes>,
+    blobs: LookedFor,
     /// Of what stands beside the chats.
     damages: Damages,
     /// How many damages the chats have that were written.
@@ -101,34 +105,40 @@ impl Service {
     /// # Errors
     /// `NotFound` before anything is written, where the owner has no such chat.
     pub async fn export_archive(&self, owner: UserId, which: Which, send: &Sender<Bytes>) -> Result<u64, ServiceError> {
+        let (mut damages, mut unread) = (Damages::default(), Vec::new());
         let chats = match which {
             Which::Chat(chat) => vec![self.chat(owner, chat).await?.id],
-            Which::Everything => archive::chats(self.db(), owner).await?,
+            Which::Everything => archive::chats(self.db(), owner, &mut unread).await?,
         };
-        let mut damages = Damages::default();
         let (mut blobs, mut documents) = (BTreeSet::new(), BTreeSet::new());
         // What comes along with a chat stands before it, so its turns are counted first: of one that comes later, or ends
         // later, the images would be missing.
         let mut standing = Vec::with_capacity(chats.len());
         for chat in &chats {
             standing.push(archive::over(self.db(), owner, *chat).await?);
-            let (of_blobs, of_documents) = archive::named(self.db(), owner, *chat).await?;
+            let (of_blobs, of_documents) = archive::named(self.db(), owner, *chat, &mut unread).await?;
             blobs.extend(of_blobs);
             documents.extend(of_documents);
         }
         if which == Which::Everything {
-            documents.extend(self.all_documents(owner).await?);
+            documents.extend(archive::documents(self.db(), owner, &mut unread).await?);
         }
         for id in &documents {
-            let origins = damages.unless_damaged(self.origins_of(owner, *id).await)?;
-            blobs.extend(origins.into_iter().flatten());
+            blobs.extend(self.origins_of(owner, *id, &mut unread).await?);
         }
+        damages.unreadable(unread);
         let head = Head::now(self.clock().now());
         let writer = Writer::begin(Vec::new(), &head).map_err(unwritable)?;
-        let mut out = Out { writer, send, damages, damaged: 0 };
+        let mut out = Out { writer, send, blobs: LookedFor::new(), damages, damaged: 0 };
         for sha256 in blobs {
-            let found = out.damages.unless_damaged(blobs::find(self.db(), owner, &sha256).await)?;
-            let Some(blob) = found.flatten() else { continue };
+            let mut unread = Vec::new();
+            let found = blobs::find_with_damages(self.db(), owner, &sha256, &mut unread).await;
+            let found = out.damages.unless_damaged(found)?;
+            out.damages.unreadable(unread);
+            let found = found.flatten();
+            // What names one that is missing says so.
+            out.blobs.insert(sha256.clone(), found.is_some());
+            let Some(blob) = found else { continue };
             let bytes = Kept(blob.bytes.to_vec());
             let name = blob.name.filter(|name| !name.is_empty());
             out.writer.blob(&ArchivedBlob { sha256, mime: blob.mime, name, bytes }).map_err(unwritable)?;
@@ -166,16 +176,13 @@ impl Service {
         over: &HashSet<TurnId>,
         out: &mut Out<'_>,
     ) -> Result<bool, ServiceError> {
-        let mut chat = match self.chat(owner, id).await {
-            Err(ServiceError::NotFound) => return Ok(true),
-            found => match out.damages.unless_damaged(found)? {
-                Some(chat) => chat,
-                None => return Ok(true),
-            },
-        };
+        let mut unread = Vec::new();
+        let found = chats::find_with_damages(self.db(), owner, id, &mut unread).await;
+        let Some(mut chat) = out.damages.unless_damaged(found)?.flatten() else { return Ok(true) };
         // Readers may be slow, and the chat goes on meanwhile. What begins after this is not in the archive, nor is what
         // hangs on it.
         let mut tree = self.chat_tree(owner, id, over).await?;
+        tree.damages.unreadable(unread);
         // The chat's own row stands before its turns and names two things that may not be over yet.
         chat.last_viewed_turn_id = tree.shown(chat.last_viewed_turn_id);
         // A branch that was deleted is not here any more, though it may be named still.
@@ -189,6 +196,7 @@ impl Service {
             if turn.role == Role::Assistant {
                 replies.push(turn.id);
             }
+            tree.note_missing_images(&turn, &out.blobs);
             out.writer.turn(&turn).map_err(unwritable)?;
             if !out.flush().await {
                 return Ok(false);
@@ -196,16 +204,9 @@ impl Service {
         }
         let keys = self.supervisor().registry().known_keys();
         for turn in replies {
-            let (generations, unreadable) = archive::generations(self.db(), owner, turn).await?;
-            for why in unreadable {
-                tree.damages.lost(
-                    "generations",
-                    format_args!("of turn {turn}"),
-                    format!("a call cannot be read: {why}"),
-                );
-            }
-            for mut generation in generations {
-                let raw = archive::raw(self.db(), owner, generation.id).await?;
+            let mut unread = Vec::new();
+            for mut generation in archive::generations(self.db(), owner, turn, &mut unread).await? {
+                let raw = archive::raw(self.db(), owner, generation.id, &mut unread).await?;
                 generation.raw = raw.map(|raw| clean(&keys, raw));
                 generation.request = clean(&keys, generation.request);
                 out.writer.generation(generation).map_err(unwritable)?;
@@ -213,12 +214,13 @@ impl Service {
                     return Ok(false);
                 }
             }
+            tree.damages.unreadable(unread);
         }
         for exchange in tree.take_exchanges() {
             out.writer.exchange(&exchange).map_err(unwritable)?;
         }
         for branch in tree.take_branches() {
-            let frozen = branches::frozen(self.db(), branch.id).await?.unwrap_or_default();
+            let frozen = self.frozen_for_export(&mut tree, branch.id).await?;
             let archived = ArchivedBranch { branch, system_prompt: frozen.system_prompt, tools: frozen.tools };
             out.writer.branch(&archived).map_err(unwritable)?;
         }
@@ -237,15 +239,16 @@ impl Service {
         over: &HashSet<TurnId>,
         behind: &mut i64,
     ) -> Result<Option<Over>, ServiceError> {
-        let page = turns::of_chat(self.db(), owner, id, *behind, TURNS_AT_ONCE).await?;
+        let (mut unread, part) = (Vec::new(), (*behind, TURNS_AT_ONCE));
+        let page = turns::of_chat_with_damages(self.db(), owner, id, part, &mut unread).await?;
         let Some(last) = page.last() else { return Ok(None) };
         *behind = last.ord;
         let keys = self.supervisor().registry().known_keys();
         let page: Vec<Turn> =
             page.into_iter().filter(|turn| over.contains(&turn.id)).map(|turn| clean_turn(&keys, turn)).collect();
         let ids: Vec<TurnId> = page.iter().map(|turn| turn.id).collect();
-        let exchanges = exchanges::of_turns(self.db(), owner, &ids).await?;
-        Ok(Some((page, exchanges)))
+        let exchanges = exchanges::of_turns_with_damages(self.db(), owner, &ids, &mut unread).await?;
+        Ok(Some((page, exchanges, unread)))
     }
 
     /// Where a chat came from, if it was taken in.
@@ -264,7 +267,7 @@ impl Service {
         leaf: Option<TurnId>,
         parts: Parts,
     ) -> Result<Vec<u8>, ServiceError> {
-        let (mut path, damaged) = self.path_for_export(owner, id, leaf).await?;
+        let (mut path, mut damages) = self.path_with_damages(owner, id, leaf).await?;
         let keys = self.supervisor().registry().known_keys();
         path.turns = path.turns.into_iter().map(|turn| clean_turn(&keys, turn)).collect();
         let shown: Vec<Shown<'_>> = path
@@ -277,7 +280,10 @@ impl Service {
             })
             .collect();
         let chat = &path.chat;
-        let source = Damages::default().unless_damaged(self.imported_from(owner, id).await)?.flatten();
+        let mut unread = Vec::new();
+        let source = chat_sources::find_with_damages(self.db(), owner, id, &mut unread).await?;
+        damages.unreadable(unread);
+        let damaged = damages.into_named();
         let heading = ChatHeading {
             title: &chat.title,
             created_at: Some(chat.created_at),

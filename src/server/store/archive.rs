@@ -19,8 +19,10 @@ use crate::server::store::generations::requests::{
     self, BodyRow, ManifestRow, manifest_columns, of_base, request_columns,
 };
 use crate::server::store::generations::{GenerationStatus, RawKind, raw};
-use crate::server::store::readable::{Readable, readable, readable_and_errors, unless_damaged};
-use crate::server::store::rows::{UsageRow, bigint, inconsistent, parse_word, place, to_json, word};
+use crate::server::store::readable::{
+    Damage, Lossy, Readable, RowReader, Salvaged, readable, readable_with_damages, unless_noted,
+};
+use crate::server::store::rows::{UsageRow, bigint, place, to_json, word};
 use crate::server::store::storage;
 
 /// When a chat was deleted, and since when it is going for ever.
@@ -28,6 +30,7 @@ type Moments = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 sql! {
     CHATS = "SELECT c.id FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL ORDER BY c.created_at, c.id";
+    ALL_DOCUMENTS = "SELECT d.id FROM documents d WHERE d.owner_id = $1 AND d.deleted_at IS NULL";
     STANDING = "SELECT c.deleted_at, d.purging_since FROM chats c LEFT JOIN deletions d ON d.id = c.deletion_id \
         WHERE c.owner_id = $1 AND c.id = $2";
     /// Also those in Trash: they were here.
@@ -44,13 +47,12 @@ sql! {
         LEFT JOIN turn_blocks b ON b.turn_id = t.id ";
     HEADS = "SELECT b.id, b.name, b.provider, b.model, b.head_turn_id FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND b.deleted_at IS NULL";
-    GENERATIONS = concat!("SELECT g.id, g.turn_id, g.step, g.provider, g.api, g.model_requested, g.model_returned, ",
+    GENERATIONS = concat!("SELECT g.id, g.step, g.provider, g.api, g.model_requested, g.model_returned, ",
         request_columns!(), ", ", manifest_columns!(), ", g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, \
         g.output_tokens, g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, \
         g.price_version, g.error, g.first_token_at, g.started_at, g.ended_at \
         FROM generations g ", of_base!(), "JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
-        WHERE c.owner_id = $1 AND g.turn_id = $2 AND q.body IS NOT NULL AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
-        ORDER BY g.step");
+        WHERE c.owner_id = $1 AND g.turn_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY g.step");
     /// A call that comes in was not made here: nobody pays it again.
     INSERT = "INSERT INTO generations (id, turn_id, step, provider, api, model_requested, model_returned, \
         raw_kind, raw_complete, raw_response, raw_sha256, raw_bytes, status, stop_reason, \
@@ -67,6 +69,9 @@ sql! {
         WHERE c.owner_id = $1 AND c.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
         AND d.owner_id = $1 AND d.deleted_at IS NULL ORDER BY r.document_id";
 }
+
+/// In the place of an id that cannot be read.
+const NAMELESS: &str = "with an unreadable id";
 
 /// How a chat that comes in stands here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,35 +97,84 @@ struct PlaceRow {
 #[derive(sqlx::FromRow)]
 struct Row {
     id: Uuid,
-    turn_id: Uuid,
     step: i64,
-    provider: String,
-    api: Option<String>,
-    model_requested: String,
-    model_returned: Option<String>,
+    provider: Salvaged,
+    api: Option<Salvaged>,
+    model_requested: Salvaged,
+    model_returned: Option<Salvaged>,
     #[sqlx(flatten)]
     body: BodyRow,
     #[sqlx(flatten)]
     manifest: ManifestRow,
-    raw_kind: String,
+    raw_kind: Lossy<String>,
     raw_complete: bool,
-    status: String,
-    stop_reason: Option<String>,
+    status: Lossy<String>,
+    stop_reason: Option<Salvaged>,
     #[sqlx(flatten)]
     usage: UsageRow,
     cost_micros: Option<i64>,
-    cost_basis: Option<String>,
-    price_version: Option<String>,
-    error: Option<Json<Failure>>,
-    first_token_at: Option<DateTime<Utc>>,
-    started_at: DateTime<Utc>,
-    ended_at: Option<DateTime<Utc>>,
+    cost_basis: Lossy<Option<String>>,
+    price_version: Option<Salvaged>,
+    error: Lossy<Option<Json<Failure>>>,
+    first_token_at: Lossy<Option<DateTime<Utc>>>,
+    started_at: Lossy<DateTime<Utc>>,
+    ended_at: Lossy<Option<DateTime<Utc>>>,
 }
 
-/// All chats of an owner, the oldest first.
-pub async fn chats(db: &Db, owner: UserId) -> Result<Vec<ChatId>, StoreError> {
+impl Row {
+    /// The call as far as its row can be read. What is wrong goes into `damages`.
+    fn into_call(self, turn_id: TurnId, damages: &mut Vec<Damage>) -> Result<ArchivedGeneration, StoreError> {
+        let request = unless_noted(self.body.whole(self.id), damages)?.unwrap_or_default();
+        let request_manifest = unless_noted(self.manifest.whole(self.id), damages)?.unwrap_or_default();
+        let mut row = RowReader { table: "generations", id: self.id, damages };
+        let step = u32::try_from(self.step).unwrap_or_else(|why| {
+            row.note("step", why);
+            u32::MAX
+        });
+        let raw_kind = row.value("raw_kind", self.raw_kind).and_then(|kind| row.word::<RawKind>("raw_kind", kind));
+        let status = row.value("status", self.status).and_then(|status| row.word::<GenerationStatus>("status", status));
+        let cost_basis = row.value("cost_basis", self.cost_basis).flatten();
+        let started_at = row.moment("started_at", self.started_at);
+        let ended_at = row.value("ended_at", self.ended_at);
+        Ok(ArchivedGeneration {
+            id: self.id.into(),
+            turn_id,
+            step,
+            provider: row.text("provider", self.provider),
+            api: self.api.map(|api| row.text("api", api)),
+            model_requested: row.text("model_requested", self.model_requested),
+            model_returned: self.model_returned.map(|model| row.text("model_returned", model)),
+            request: Bytes(request),
+            request_manifest,
+            raw_kind: word(raw_kind.unwrap_or(RawKind::SseEvents)),
+            raw_complete: self.raw_complete,
+            raw: None,
+            status: word(status.unwrap_or(GenerationStatus::Error)),
+            stop_reason: self.stop_reason.map(|reason| row.text("stop_reason", reason)),
+            usage: self.usage.into(),
+            cost_micros: self.cost_micros.map(place),
+            cost_basis: cost_basis.and_then(|basis| row.word("cost_basis", basis)),
+            price_version: self.price_version.map(|version| row.text("price_version", version)),
+            error: row.value("error", self.error).flatten().map(|Json(error)| error),
+            first_token_at: row.value("first_token_at", self.first_token_at).flatten(),
+            started_at,
+            // A call whose end cannot be read has one.
+            ended_at: ended_at.unwrap_or(Some(started_at)),
+        })
+    }
+}
+
+/// All chats of an owner, the oldest first, with the rows that cannot be read.
+pub async fn chats(db: &Db, owner: UserId, damages: &mut Vec<Damage>) -> Result<Vec<ChatId>, StoreError> {
     let ids: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(CHATS).bind(owner.uuid()).fetch_all(pool).await?);
-    Ok(readable(ids, "chats").into_iter().map(|(id,)| id.into()).collect())
+    Ok(readable_with_damages(ids, "chats", NAMELESS, damages).into_iter().map(|(id,)| id.into()).collect())
+}
+
+/// All documents of an owner that are not in Trash, with the rows that cannot be read.
+pub async fn documents(db: &Db, owner: UserId, damages: &mut Vec<Damage>) -> Result<Vec<DocumentId>, StoreError> {
+    let ids: Vec<Readable<(Uuid,)>> =
+        on!(db, |pool| sqlx::query_as(ALL_DOCUMENTS).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(readable_with_damages(ids, "documents", NAMELESS, damages).into_iter().map(|(id,)| id.into()).collect())
 }
 
 /// Whether a chat of this id is here. `None` when it never was, or was deleted for ever.
@@ -202,58 +256,29 @@ pub async fn said(
     Ok(said)
 }
 
-/// The calls of a turn with what was sent, and why others cannot be read; what came is asked for one by one ([`raw`]),
+/// The calls of a turn with what was sent, and what of them cannot be read; what came is asked for one by one ([`raw`]),
 /// because it may be much.
 pub async fn generations(
     db: &Db,
     owner: UserId,
     turn: TurnId,
-) -> Result<(Vec<ArchivedGeneration>, Vec<String>), StoreError> {
-    const TABLE: &str = "generations";
+    damages: &mut Vec<Damage>,
+) -> Result<Vec<ArchivedGeneration>, StoreError> {
     let rows: Vec<Readable<Row>> =
         on!(db, |pool| sqlx::query_as(GENERATIONS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
-    let archived = |row: Row| {
-        Ok::<_, StoreError>(ArchivedGeneration {
-            id: row.id.into(),
-            turn_id: row.turn_id.into(),
-            step: u32::try_from(row.step).map_err(|why| inconsistent(TABLE, "step", row.id, why))?,
-            provider: row.provider,
-            api: row.api,
-            model_requested: row.model_requested,
-            model_returned: row.model_returned,
-            request: Bytes(row.body.whole(row.id)?),
-            request_manifest: row.manifest.whole(row.id)?,
-            raw_kind: parse_word::<RawKind>(row.raw_kind, TABLE, "raw_kind", row.id).map(word)?,
-            raw_complete: row.raw_complete,
-            raw: None,
-            status: parse_word::<GenerationStatus>(row.status, TABLE, "status", row.id).map(word)?,
-            stop_reason: row.stop_reason,
-            usage: row.usage.into(),
-            cost_micros: row.cost_micros.map(place),
-            cost_basis: row.cost_basis.map(|basis| parse_word(basis, TABLE, "cost_basis", row.id)).transpose()?,
-            price_version: row.price_version,
-            error: row.error.map(|Json(error)| error),
-            first_token_at: row.first_token_at,
-            started_at: row.started_at,
-            ended_at: row.ended_at,
-        })
-    };
-    let (rows, errors) = readable_and_errors(rows);
-    let mut unreadable: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    let mut calls = Vec::with_capacity(rows.len());
-    for row in rows {
-        match archived(row) {
-            Ok(call) => calls.push(call),
-            Err(error) => unreadable.push(error.to_string()),
-        }
-    }
-    Ok((calls, unreadable))
+    let rows = readable_with_damages(rows, "generations", format_args!("of turn {turn}"), damages);
+    rows.into_iter().map(|row| row.into_call(turn, damages)).collect()
 }
 
-/// The response of a call as it came.
-pub async fn raw(db: &Db, owner: UserId, call: GenerationId) -> Result<Option<Bytes>, StoreError> {
+/// The response of a call as it came; nothing where it is damaged, which is noted.
+pub async fn raw(
+    db: &Db,
+    owner: UserId,
+    call: GenerationId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<Bytes>, StoreError> {
     let raw = raw::find(db, owner, call).await;
-    Ok(unless_damaged(raw, "generations")?.flatten().map(Bytes))
+    Ok(unless_noted(raw, damages)?.flatten().map(Bytes))
 }
 
 /// Stores a call that was made elsewhere.
@@ -309,12 +334,19 @@ pub async fn count_on(tx: &mut Tx, chat: ChatId, next_ord: i64) -> Result<(), St
     Ok(())
 }
 
-/// The blobs that messages of a chat name, and the documents, which are not in Trash.
-pub async fn named(db: &Db, owner: UserId, chat: ChatId) -> Result<(Vec<String>, Vec<DocumentId>), StoreError> {
+/// The blobs that messages of a chat name, and the documents, which are not in Trash. Rows that cannot be read are noted.
+pub async fn named(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    damages: &mut Vec<Damage>,
+) -> Result<(Vec<String>, Vec<DocumentId>), StoreError> {
     let blobs: Vec<Readable<(String,)>> =
         on!(db, |pool| sqlx::query_as(BLOBS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     let documents: Vec<Readable<(Uuid,)>> =
         on!(db, |pool| sqlx::query_as(DOCUMENTS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
-    let blobs = readable(blobs, "block_blobs").into_iter().map(|(sha256,)| sha256).collect();
-    Ok((blobs, readable(documents, "block_documents").into_iter().map(|(id,)| id.into()).collect()))
+    let of_chat = format_args!("of chat {chat}");
+    let blobs = readable_with_damages(blobs, "block_blobs", of_chat, damages);
+    let documents = readable_with_damages(documents, "block_documents", of_chat, damages);
+    Ok((blobs.into_iter().map(|(sha256,)| sha256).collect(), documents.into_iter().map(|(id,)| id.into()).collect()))
 }

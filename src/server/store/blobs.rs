@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::{BlockId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{Lossy, Readable, kept, readable};
+use crate::server::store::readable::{self, Damage, Lossy, Readable, kept};
 use crate::server::store::rows::{parse_word, place, plain, word};
 
 /// Whether something of this owner's ($1) names the blob `o`, or an image that `o` is a form of: a block that is not
@@ -131,7 +131,7 @@ pub async fn forms(db: &Db, sha256: &str) -> Result<Vec<ImageForm>, StoreError> 
         let kind = parse_word(kind, "blob_forms", "form", sha256)?;
         Ok::<_, StoreError>(ImageForm { kind, is_in, size: (side(width), side(height)) })
     };
-    Ok(kept(readable(rows, "blob_forms").into_iter().map(form), "blob_forms"))
+    Ok(kept(readable::readable(rows, "blob_forms").into_iter().map(form), "blob_forms"))
 }
 
 /// Bytes with what whoever brought them called them, which is to be believed by nobody.
@@ -150,21 +150,43 @@ fn unknown_mime() -> String {
 
 /// The bytes of this hash, if something of this owner's names them.
 pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<StoredBlob>, StoreError> {
+    let mut damages = Vec::new();
+    let found = find_with_damages(db, owner, sha256, &mut damages).await?;
+    readable::log(&damages);
+    Ok(found)
+}
+
+/// As [`find`], with what of its row cannot be read.
+pub async fn find_with_damages(
+    db: &Db,
+    owner: UserId,
+    sha256: &str,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<StoredBlob>, StoreError> {
     type Row = (Lossy<String>, Vec<u8>, Lossy<Option<String>>);
     let row: Option<Readable<Row>> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
-    let blob = |(mime, bytes, name): Row| StoredBlob {
-        mime: mime.into_result().unwrap_or_else(|_| unknown_mime()),
-        bytes: bytes.into(),
-        name: name.into_result().unwrap_or_default(),
+    let row = readable::readable_with_damages(row.into_iter().collect(), "blobs", sha256, damages).pop();
+    let mut value = |column, reason| {
+        damages.push(Damage { table: "blobs", column, id: sha256.to_owned(), reason });
     };
-    Ok(readable(row.into_iter().collect(), "blobs").pop().map(blob))
+    Ok(row.map(|(mime, bytes, name)| StoredBlob {
+        mime: mime.into_result().unwrap_or_else(|reason| {
+            value("mime", reason);
+            unknown_mime()
+        }),
+        bytes: bytes.into(),
+        name: name.into_result().unwrap_or_else(|reason| {
+            value("name", reason);
+            None
+        }),
+    }))
 }
 
 /// The type and the length of the same.
 pub async fn measure(db: &Db, owner: UserId, sha256: &str) -> Result<Option<(String, u64)>, StoreError> {
     let row: Option<Readable<(Lossy<String>, i64)>> =
         on!(db, |pool| sqlx::query_as(SIZE).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
-    let row = readable(row.into_iter().collect(), "blobs").pop();
+    let row = readable::readable(row.into_iter().collect(), "blobs").pop();
     Ok(row.map(|(mime, length)| (mime.into_result().unwrap_or_else(|_| unknown_mime()), place(length))))
 }

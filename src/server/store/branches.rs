@@ -11,7 +11,7 @@ use crate::domain::branch::{Branch, ContextPolicy, Frozen, Lock};
 use crate::domain::repair::ProviderState;
 use crate::domain::tool::OfferedTool;
 use crate::domain::{BranchId, ChatId, TurnId, UserId};
-use crate::server::store::readable::{self, Lossy, Readable, RowReader, kept, moment_of, readable};
+use crate::server::store::readable::{self, Damage, Lossy, Readable, RowReader, Salvaged};
 use crate::server::store::rows::{parse_word, plain, to_json, word};
 use crate::server::store::{Db, StoreError, Tx, turns};
 
@@ -70,36 +70,39 @@ pub struct OnPath {
 struct BranchRow {
     id: Uuid,
     chat_id: Uuid,
-    name: Lossy<String>,
+    name: Salvaged,
     provider: String,
     model: String,
     parent_branch_id: Option<Uuid>,
     fork_turn_id: Option<Uuid>,
     head_turn_id: Option<Uuid>,
     origin: String,
-    label: Lossy<Option<String>>,
+    label: Option<Salvaged>,
     pinned: bool,
     policy: String,
     created_at: Lossy<DateTime<Utc>>,
 }
 
 const TABLE: &str = "branches";
+const PROVIDER_STATE: &str = "provider_state";
 
 impl BranchRow {
-    fn into_branch(self) -> Result<Branch, StoreError> {
+    /// The branch, unless what it cannot be without is unreadable. What else is wrong goes into `damages`.
+    fn into_branch(self, damages: &mut Vec<Damage>) -> Result<Branch, StoreError> {
+        let mut row = RowReader { table: TABLE, id: self.id, damages };
         Ok(Branch {
             id: self.id.into(),
             chat_id: self.chat_id.into(),
-            name: self.name.or(TABLE, "name", self.id, String::new),
+            name: row.text("name", self.name),
             lock: Lock { provider: self.provider, model: self.model },
             parent_branch_id: self.parent_branch_id.map(BranchId::from),
             fork_turn_id: self.fork_turn_id.map(TurnId::from),
             head_turn_id: self.head_turn_id.map(TurnId::from),
             origin: parse_word(self.origin, "branches", "origin", self.id)?,
-            label: self.label.or(TABLE, "label", self.id, || None),
+            label: self.label.map(|label| row.text("label", label)),
             pinned: self.pinned,
             policy: parse_word(self.policy, "branches", "policy", self.id)?,
-            created_at: self.created_at.or(TABLE, "created_at", self.id, || moment_of(self.id)),
+            created_at: row.moment("created_at", self.created_at),
         })
     }
 }
@@ -151,14 +154,35 @@ pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &Frozen) -> Result<(),
 pub async fn find(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<Branch>, StoreError> {
     let row: Option<BranchRow> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(branch.uuid()).fetch_optional(pool).await?);
-    row.map(BranchRow::into_branch).transpose()
+    let mut damages = Vec::new();
+    let found = row.map(|row| row.into_branch(&mut damages)).transpose();
+    readable::log(&damages);
+    found
 }
 
 /// The branches of a chat, oldest first.
 pub async fn list(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, StoreError> {
+    let mut damages = Vec::new();
+    let listed = list_with_damages(db, owner, chat, &mut damages).await?;
+    readable::log(&damages);
+    Ok(listed)
+}
+
+/// As [`list`], with what cannot be read: branches that are missing in the list, and values of others.
+pub async fn list_with_damages(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    damages: &mut Vec<Damage>,
+) -> Result<Vec<Branch>, StoreError> {
     let rows: Vec<Readable<BranchRow>> =
         on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
-    Ok(kept(readable(rows, TABLE).into_iter().map(BranchRow::into_branch), TABLE))
+    let mut listed = Vec::with_capacity(rows.len());
+    for row in readable::readable_with_damages(rows, TABLE, format_args!("of chat {chat}"), damages) {
+        let branch = row.into_branch(damages);
+        listed.extend(readable::unless_noted(branch, damages)?);
+    }
+    Ok(listed)
 }
 
 /// How many branches a chat has, of a chat that the caller holds: for the bound on them.
@@ -186,27 +210,52 @@ pub async fn of_path(db: &Db, owner: UserId, branch: BranchId) -> Result<HashMap
 }
 
 /// The prompt, the tools and the provider's state of a branch.
-type FrozenRow = (Lossy<String>, Option<String>, Lossy<Json<ProviderState>>);
+type FrozenRow = (Salvaged, Lossy<Option<String>>, Lossy<Json<ProviderState>>);
 
 /// What the branch says in every request, and what it keeps for its provider. For a run, which has the branch from its
 /// owner's turn.
 pub async fn of_run(db: &Db, branch: BranchId) -> Result<Option<(Frozen, ProviderState)>, StoreError> {
+    let mut damages = Vec::new();
+    let found = read_frozen(db, branch, &mut damages).await?;
+    readable::log(&damages);
+    Ok(found)
+}
+
+async fn read_frozen(
+    db: &Db,
+    branch: BranchId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<(Frozen, ProviderState)>, StoreError> {
     let row: Option<FrozenRow> =
         on!(db, |pool| sqlx::query_as(OF_RUN).bind(branch.uuid()).fetch_optional(pool).await?);
     let Some((system_prompt, tools, state)) = row else { return Ok(None) };
+    let mut row = RowReader { table: TABLE, id: branch.uuid(), damages };
     // Without the list of its tools a branch offers none, and says so; with none at all it would offer those of today.
-    let mut damages = Vec::new();
-    let mut row = RowReader { table: TABLE, id: branch.uuid(), damages: &mut damages };
-    let tools = tools.map(|text| row.json("tools", &text).unwrap_or_default());
-    readable::log(&damages);
-    let Json(state) = state.or(TABLE, "provider_state", branch.uuid(), Json::default);
-    let system_prompt = system_prompt.or(TABLE, "system_prompt", branch.uuid(), String::new);
+    let tools = match row.value("tools", tools) {
+        Some(None) => None,
+        Some(Some(text)) => Some(row.json("tools", &text).unwrap_or_default()),
+        None => Some(Vec::new()),
+    };
+    let Json(state) = row.value(PROVIDER_STATE, state).unwrap_or_default();
+    let system_prompt = row.text("system_prompt", system_prompt);
     Ok(Some((Frozen { system_prompt, tools }, state)))
 }
 
 /// What the branch says in every request. The caller has found the branch by its owner.
 pub async fn frozen(db: &Db, branch: BranchId) -> Result<Option<Frozen>, StoreError> {
     Ok(of_run(db, branch).await?.map(|(frozen, _)| frozen))
+}
+
+/// As [`frozen`], with what of it cannot be read.
+pub async fn frozen_with_damages(
+    db: &Db,
+    branch: BranchId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<Frozen>, StoreError> {
+    let mut of_row = Vec::new();
+    let found = read_frozen(db, branch, &mut of_row).await?;
+    damages.extend(of_row.into_iter().filter(|damage| damage.column != PROVIDER_STATE));
+    Ok(found.map(|(frozen, _)| frozen))
 }
 
 /// How many tools a branch of this owner offers; nothing where it does not say which.

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::{ChatId, ImportedFrom, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{Readable, kept, readable};
+use crate::server::store::readable::{Damage, Lossy, Readable, RowReader, Salvaged, kept, readable};
 use crate::server::store::rows::{from_json, plain, to_json};
 
 sql! {
@@ -17,6 +17,7 @@ sql! {
 }
 
 type Row = (String, String, DateTime<Utc>, String);
+type LossyRow = (Salvaged, Salvaged, Lossy<DateTime<Utc>>, Lossy<String>);
 
 /// Stores where an owner's chat came from. Of one that is stored already only the differences become others.
 pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportedFrom) -> Result<(), StoreError> {
@@ -37,6 +38,29 @@ pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Importe
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
     let rows = readable(row.into_iter().collect(), TABLE).into_iter();
     Ok(kept(rows.map(|row| read(row, chat)), TABLE).pop())
+}
+
+/// As [`find`], but as far as it can be read, with what of it cannot.
+pub async fn find_with_damages(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<ImportedFrom>, StoreError> {
+    let row: Option<LossyRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    Ok(row.map(|(format, file, imported_at, differences)| {
+        let mut row = RowReader { table: TABLE, id: chat.uuid(), damages };
+        ImportedFrom {
+            format: row.text("format", format),
+            file: row.text("file", file),
+            imported_at: row.moment("imported_at", imported_at),
+            differences: row
+                .value("differences", differences)
+                .and_then(|text| row.json("differences", &text))
+                .unwrap_or_default(),
+        }
+    }))
 }
 
 /// The same as a transaction sees it.

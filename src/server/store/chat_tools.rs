@@ -8,7 +8,7 @@ use crate::domain::tool::ToolChoice;
 use crate::domain::{ChatId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{Readable, kept, readable};
+use crate::server::store::readable::{Damage, Lossy, Readable, RowReader, kept, readable};
 use crate::server::store::rows::{from_json, to_json};
 
 sql! {
@@ -37,4 +37,18 @@ pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ToolCho
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
     let rows = readable(row.into_iter().collect(), TABLE).into_iter();
     Ok(kept(rows.map(|(id, Json(text))| from_json(&text, TABLE, "choice", id)), TABLE).pop())
+}
+
+/// As [`find`], with what of it cannot be read.
+pub async fn find_with_damages(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<ToolChoice>, StoreError> {
+    let row: Option<(Lossy<Uuid>, Lossy<Json<String>>)> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    let mut reader = RowReader { table: TABLE, id: chat.uuid(), damages };
+    let choice = row.and_then(|(_, choice)| reader.value("choice", choice));
+    Ok(choice.and_then(|Json(text)| reader.json("choice", &text)))
 }

@@ -14,7 +14,7 @@ use crate::domain::{BranchId, Chat, ChatId, Params, TurnId, UserId, limits};
 use crate::server::platform::ids;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{Lossy, moment_of};
+use crate::server::store::readable::{self, Damage, Lossy, RowReader, Salvaged};
 use crate::server::store::rows::plain;
 use crate::server::store::search;
 
@@ -62,8 +62,8 @@ sql! {
 struct ChatRow {
     id: Uuid,
     owner_id: Uuid,
-    title: Lossy<String>,
-    system_prompt: Lossy<String>,
+    title: Salvaged,
+    system_prompt: Salvaged,
     settings: Lossy<Json<ChatSettings>>,
     default_branch_id: Lossy<Option<Uuid>>,
     last_viewed_turn_id: Lossy<Option<Uuid>>,
@@ -77,29 +77,27 @@ struct ChatRow {
 
 const TABLE: &str = "chats";
 
-impl From<ChatRow> for Chat {
-    fn from(row: ChatRow) -> Self {
-        let id = row.id;
-        Self {
-            id: row.id.into(),
-            owner_id: row.owner_id.into(),
-            title: row.title.or(TABLE, "title", id, String::new),
-            system_prompt: row.system_prompt.or(TABLE, "system_prompt", id, String::new),
-            settings: row.settings.or(TABLE, "settings", id, Json::default).0,
-            default_branch_id: row.default_branch_id.or(TABLE, "default_branch_id", id, || None).map(BranchId::from),
-            last_viewed_turn_id: row
-                .last_viewed_turn_id
-                .or(TABLE, "last_viewed_turn_id", id, || None)
-                .map(TurnId::from),
-            copied_from_turn_id: row
-                .copied_from_turn_id
-                .or(TABLE, "copied_from_turn_id", id, || None)
-                .map(TurnId::from),
-            pinned_at: row.pinned_at.or(TABLE, "pinned_at", id, || None),
-            archived_at: row.archived_at.or(TABLE, "archived_at", id, || None),
-            rev: row.rev,
-            created_at: row.created_at.or(TABLE, "created_at", id, || moment_of(id)),
-            updated_at: row.updated_at.or(TABLE, "updated_at", id, || moment_of(id)),
+impl ChatRow {
+    /// The chat as far as its row can be read. What is wrong goes into `damages`.
+    fn into_chat(self, damages: &mut Vec<Damage>) -> Chat {
+        let mut row = RowReader { table: TABLE, id: self.id, damages };
+        let branch = row.value("default_branch_id", self.default_branch_id).flatten();
+        let viewed = row.value("last_viewed_turn_id", self.last_viewed_turn_id).flatten();
+        let copied_from = row.value("copied_from_turn_id", self.copied_from_turn_id).flatten();
+        Chat {
+            id: self.id.into(),
+            owner_id: self.owner_id.into(),
+            title: row.text("title", self.title),
+            system_prompt: row.text("system_prompt", self.system_prompt),
+            settings: row.value("settings", self.settings).unwrap_or_default().0,
+            default_branch_id: branch.map(BranchId::from),
+            last_viewed_turn_id: viewed.map(TurnId::from),
+            copied_from_turn_id: copied_from.map(TurnId::from),
+            pinned_at: row.value("pinned_at", self.pinned_at).flatten(),
+            archived_at: row.value("archived_at", self.archived_at).flatten(),
+            rev: self.rev,
+            created_at: row.moment("created_at", self.created_at),
+            updated_at: row.moment("updated_at", self.updated_at),
         }
     }
 }
@@ -145,9 +143,22 @@ pub async fn owner_of(db: &Db, chat: ChatId) -> Result<Option<UserId>, StoreErro
 
 /// A chat of this owner that is not deleted.
 pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Chat>, StoreError> {
+    let mut damages = Vec::new();
+    let found = find_with_damages(db, owner, chat, &mut damages).await?;
+    readable::log(&damages);
+    Ok(found)
+}
+
+/// As [`find`], with what of its row cannot be read.
+pub async fn find_with_damages(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<Chat>, StoreError> {
     let row: Option<ChatRow> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
-    Ok(row.map(Chat::from))
+    Ok(row.map(|row| row.into_chat(damages)))
 }
 
 /// Those of these chats that are the owner's and not deleted.

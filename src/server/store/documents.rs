@@ -10,15 +10,21 @@ use crate::domain::{ChatId, DocumentId, Needle, UserId, limits};
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::pattern::holding;
-use crate::server::store::readable::{Lossy, Readable, readable};
+use crate::server::store::readable::{self, Readable, RowReader, Salvaged};
 use crate::server::store::rows::{bigint, place};
 
 pub mod index;
 pub mod purge;
+pub mod remains;
 pub mod write;
 
-pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
-    [("documents", STATEMENTS), ("documents/purge", purge::STATEMENTS), ("documents/write", write::STATEMENTS)]
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
+    [
+        ("documents", STATEMENTS),
+        ("documents/purge", purge::STATEMENTS),
+        ("documents/remains", remains::STATEMENTS),
+        ("documents/write", write::STATEMENTS),
+    ]
 }
 
 /// The chats in which a message that is not deleted names the document `d`.
@@ -185,7 +191,7 @@ pub async fn list(
             query.bind(i64::from(some)).bind(&pattern).fetch_all(pool).await?
         });
         let is_end = rows.len() < some as usize;
-        let rows = readable(rows, "documents").into_iter().map(DocumentRow::into_document);
+        let rows = readable::readable(rows, "documents").into_iter().map(DocumentRow::into_document);
         for document in rows {
             (at, id) = (document.updated_at, document.id);
             if title.is_none_or(|title| title.is_in(&document.title)) {
@@ -203,7 +209,7 @@ pub async fn list(
 pub async fn deleted(db: &Db, owner: UserId, limit: u32) -> Result<Vec<Document>, StoreError> {
     let rows: Vec<Readable<DocumentRow>> =
         on!(db, |pool| { sqlx::query_as(DELETED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await? });
-    Ok(readable(rows, "documents").into_iter().map(DocumentRow::into_document).collect())
+    Ok(readable::readable(rows, "documents").into_iter().map(DocumentRow::into_document).collect())
 }
 
 /// The versions of a document, the newest first.
@@ -212,7 +218,7 @@ pub async fn versions(db: &Db, owner: UserId, id: DocumentId, limit: u64) -> Res
         let query = sqlx::query_as(VERSIONS).bind(owner.uuid()).bind(id.uuid()).bind(bigint(limit));
         query.fetch_all(pool).await?
     });
-    Ok(readable(rows, "document_versions").into_iter().map(VersionRow::into_version).collect())
+    Ok(readable::readable(rows, "document_versions").into_iter().map(VersionRow::into_version).collect())
 }
 
 /// One version, of a document that is not in Trash.
@@ -228,17 +234,21 @@ pub async fn version(
     Ok(row.map(VersionRow::into_version))
 }
 
-/// The text of a version, of a document that is not in Trash.
+/// The text of a version, of a document that is not in Trash. U+FFFD stands for bytes of it that are no text.
 pub async fn content(
     db: &Db,
     owner: UserId,
     id: DocumentId,
     version: DateTime<Utc>,
 ) -> Result<Option<String>, StoreError> {
-    let content: Option<Lossy<String>> = on!(db, |pool| {
+    let content: Option<Salvaged> = on!(db, |pool| {
         sqlx::query_scalar(CONTENT).bind(owner.uuid()).bind(id.uuid()).bind(version).fetch_optional(pool).await?
     });
-    Ok(content.map(|content| content.or("document_versions", "content", id.uuid(), String::new)))
+    let mut damages = Vec::new();
+    let mut row = RowReader { table: "document_versions", id: id.uuid(), damages: &mut damages };
+    let text = content.map(|content| row.text("content", content));
+    readable::log(&damages);
+    Ok(text)
 }
 
 /// Whether its owner typed all of a document: it is there, and no version of it was read from a file.
@@ -253,7 +263,7 @@ pub async fn chats(db: &Db, owner: UserId, id: DocumentId, limit: u32) -> Result
     let rows: Vec<Readable<(Uuid, String, DateTime<Utc>)>> = on!(db, |pool| {
         sqlx::query_as(CHATS).bind(owner.uuid()).bind(id.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
     });
-    Ok(readable(rows, "chats").into_iter().map(|(id, title, _)| (id.into(), title)).collect())
+    Ok(readable::readable(rows, "chats").into_iter().map(|(id, title, _)| (id.into(), title)).collect())
 }
 
 /// Notes as they are stored.

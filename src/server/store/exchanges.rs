@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::domain::{Exchange, ExchangeId, NotSent, Params, TurnId, UserId};
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
-use crate::server::store::readable::{Lossy, Readable, kept, moment_of, readable};
+use crate::server::store::readable::{self, Damage, Lossy, Readable, RowReader, kept};
 use crate::server::store::rows::{parse_word, plain, word};
 
 sql! {
@@ -57,7 +57,9 @@ struct ExchangeRow {
 }
 
 impl ExchangeRow {
-    fn into_exchange(self) -> Result<Exchange, StoreError> {
+    /// The exchange, unless what it cannot be without is unreadable. What else is wrong goes into `damages`.
+    fn into_exchange(self, damages: &mut Vec<Damage>) -> Result<Exchange, StoreError> {
+        let mut row = RowReader { table: TABLE, id: self.id, damages };
         Ok(Exchange {
             id: self.id.into(),
             chat_id: self.chat_id.into(),
@@ -65,11 +67,18 @@ impl ExchangeRow {
             user_turn_id: self.user_turn_id.map(TurnId::from),
             kind: parse_word(self.kind, "exchanges", "kind", self.id)?,
             is_thinking_mode: self.is_thinking_mode,
-            params: self.params.or(TABLE, "params", self.id, Json::default).0,
-            not_sent: self.not_sent.or(TABLE, "not_sent", self.id, Json::default).0,
+            params: row.value("params", self.params).unwrap_or_default().0,
+            not_sent: row.value("not_sent", self.not_sent).unwrap_or_default().0,
             client_request_id: self.client_request_id,
-            created_at: self.created_at.or(TABLE, "created_at", self.id, || moment_of(self.id)),
+            created_at: row.moment("created_at", self.created_at),
         })
+    }
+
+    fn into_exchange_and_log(self) -> Result<Exchange, StoreError> {
+        let mut damages = Vec::new();
+        let exchange = self.into_exchange(&mut damages);
+        readable::log(&damages);
+        exchange
     }
 }
 
@@ -123,7 +132,7 @@ pub async fn insert(
 pub async fn find(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Option<Exchange>, StoreError> {
     let row: Option<ExchangeRow> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(exchange.uuid()).fetch_optional(pool).await?);
-    row.map(ExchangeRow::into_exchange).transpose()
+    row.map(ExchangeRow::into_exchange_and_log).transpose()
 }
 
 /// What this owner's request id was used for, whatever became of it since.
@@ -137,7 +146,7 @@ pub async fn find_by_request(
     });
     let Some(row) = row else { return Ok(None) };
     Ok(Some(KnownRequest {
-        exchange: row.exchange.into_exchange()?,
+        exchange: row.exchange.into_exchange_and_log()?,
         request_hash: row.request_hash.unwrap_or_default(),
         assistant_turn_id: row.assistant_turn_id.map(TurnId::from),
     }))
@@ -152,6 +161,19 @@ pub async fn reply(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Optio
 
 /// The exchanges that these turns of this owner belong to, by turn; with them whether a reply is in thinking mode.
 pub async fn of_turns(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMap<TurnId, Exchange>, StoreError> {
+    let mut damages = Vec::new();
+    let found = of_turns_with_damages(db, owner, turns, &mut damages).await?;
+    readable::log(&damages);
+    Ok(found)
+}
+
+/// As [`of_turns`], with the values of those exchanges that cannot be read. One of which nothing can be is missing.
+pub async fn of_turns_with_damages(
+    db: &Db,
+    owner: UserId,
+    turns: &[TurnId],
+    damages: &mut Vec<Damage>,
+) -> Result<HashMap<TurnId, Exchange>, StoreError> {
     if turns.is_empty() {
         return Ok(HashMap::new());
     }
@@ -165,6 +187,6 @@ pub async fn of_turns(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMa
         query.push(")");
         query.build_query_as().persistent(false).fetch_all(pool).await?
     });
-    let of_turn = |row: OfTurnRow| Ok::<_, StoreError>((row.turn_id.into(), row.exchange.into_exchange()?));
-    Ok(kept(readable(rows, TABLE).into_iter().map(of_turn), TABLE).into_iter().collect())
+    let of_turn = |row: OfTurnRow| Ok::<_, StoreError>((row.turn_id.into(), row.exchange.into_exchange(damages)?));
+    Ok(kept(readable::readable(rows, TABLE).into_iter().map(of_turn), TABLE).into_iter().collect())
 }

@@ -26,6 +26,24 @@ pub struct Damage {
 /// In place of a column, where nothing of a row can be read.
 pub(super) const WHOLE_ROW: &str = "whole row";
 
+impl Damage {
+    fn of_row(table: &'static str, id: impl ToString, error: &sqlx::Error) -> Self {
+        let reason = match error {
+            sqlx::Error::ColumnDecode { index, source } => format!("{}: {source}", index.trim_matches('"')),
+            error => error.to_string(),
+        };
+        Self { table, column: WHOLE_ROW, id: id.to_string(), reason }
+    }
+
+    /// What is wrong, in plain words without those of a decoder, which may quote the stored value.
+    pub fn text(&self) -> String {
+        match self.column {
+            WHOLE_ROW => "its row cannot be read".to_owned(),
+            column => format!("its {column} cannot be read"),
+        }
+    }
+}
+
 /// A row decoded by itself: an error stays in it instead of ending the query.
 pub(super) struct Readable<T>(Result<T, sqlx::Error>);
 
@@ -39,6 +57,23 @@ impl<'r, R: Row, T: FromRow<'r, R>> FromRow<'r, R> for Readable<T> {
 pub(super) fn readable<T>(rows: Vec<Readable<T>>, table: &'static str) -> Vec<T> {
     let read = |Readable(row): Readable<T>| row.inspect_err(|error| log_row(table, error)).ok();
     rows.into_iter().filter_map(read).collect()
+}
+
+/// As [`readable`], and the others are damages; `id` says of them what is known.
+pub(super) fn readable_with_damages<T>(
+    rows: Vec<Readable<T>>,
+    table: &'static str,
+    id: impl std::fmt::Display,
+    damages: &mut Vec<Damage>,
+) -> Vec<T> {
+    let mut read = Vec::with_capacity(rows.len());
+    for Readable(row) in rows {
+        match row {
+            Ok(row) => read.push(row),
+            Err(error) => damages.push(Damage::of_row(table, &id, &error)),
+        }
+    }
+    read
 }
 
 /// As [`readable`], and why the others cannot be read.
@@ -60,21 +95,21 @@ pub(super) fn readable_of_turn<T>(
     turn: TurnId,
     damages: &mut Vec<Damage>,
 ) -> Vec<T> {
-    let mut read = Vec::with_capacity(rows.len());
-    for Readable(row) in rows {
-        match row {
-            Ok(row) => read.push(row),
-            Err(error) => {
-                damages.push(Damage {
-                    table,
-                    column: WHOLE_ROW,
-                    id: format!("turn {turn}"),
-                    reason: error.to_string(),
-                });
-            }
+    readable_with_damages(rows, table, format_args!("turn {turn}"), damages)
+}
+
+/// What was read, or nothing where it is damaged, which is noted.
+///
+/// # Errors
+/// All others than [`StoreError::Inconsistent`].
+pub(super) fn unless_noted<T>(read: Result<T, StoreError>, damages: &mut Vec<Damage>) -> Result<Option<T>, StoreError> {
+    match read {
+        Err(StoreError::Inconsistent { table, column, id, reason }) => {
+            damages.push(Damage { table, column, id, reason });
+            Ok(None)
         }
+        read => read.map(Some),
     }
-    read
 }
 
 /// Rows whose values have been read one by one: as [`readable`], for the step behind the decoding.
@@ -100,7 +135,17 @@ pub(super) fn unless_damaged<T>(read: Result<T, StoreError>, table: &'static str
 }
 
 fn log_row(table: &'static str, error: &dyn std::fmt::Display) {
-    tracing::error!(table, %error, "a row cannot be read and is left out; `turnleaf fsck` names it");
+    let error = without_quotes(&error.to_string());
+    tracing::error!(table, error, "a row cannot be read and is left out; `turnleaf fsck` names it");
+}
+
+/// The words of a decoder without what they quote: that may be stored text, which is for no log.
+fn without_quotes(reason: &str) -> String {
+    let cut = |text: String, quote: char| match (text.find(quote), text.rfind(quote)) {
+        (Some(first), Some(last)) if first < last => format!("{}{quote}…{}", &text[..first], &text[last..]),
+        _ => text,
+    };
+    cut(cut(reason.to_owned(), '"'), '`')
 }
 
 /// A column decoded by itself.
@@ -158,6 +203,41 @@ impl<DB: Database, T: Type<DB>> Type<DB> for Lossy<T> {
     }
 }
 
+/// Text of which every letter is read that is one: U+FFFD stands for other bytes, as in a repair.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Salvaged {
+    text: String,
+    is_damaged: bool,
+}
+
+impl<'r, DB: Database> Decode<'r, DB> for Salvaged
+where
+    Vec<u8>: Decode<'r, DB>,
+{
+    fn decode(value: DB::ValueRef<'r>) -> Result<Self, BoxDynError> {
+        Ok(match String::from_utf8(Vec::decode(value)?) {
+            Ok(text) => Self { text, is_damaged: false },
+            Err(error) => {
+                let text = String::from_utf8_lossy(error.as_bytes()).replace('\0', "");
+                Self { text, is_damaged: true }
+            }
+        })
+    }
+}
+
+impl<DB: Database> Type<DB> for Salvaged
+where
+    String: Type<DB>,
+{
+    fn type_info() -> DB::TypeInfo {
+        String::type_info()
+    }
+
+    fn compatible(of: &DB::TypeInfo) -> bool {
+        String::compatible(of)
+    }
+}
+
 /// Reads the values of one row and notes what cannot be read.
 pub(super) struct RowReader<'d> {
     pub table: &'static str,
@@ -175,6 +255,14 @@ impl RowReader<'_> {
     /// The value of a column, if it can be read.
     pub(super) fn value<T>(&mut self, column: &'static str, value: Lossy<T>) -> Option<T> {
         value.0.inspect_err(|reason| self.note(column, reason)).ok()
+    }
+
+    /// The text of a column with its unreadable bytes replaced, which is noted.
+    pub(super) fn text(&mut self, column: &'static str, value: Salvaged) -> String {
+        if value.is_damaged {
+            self.note(column, "bytes of it are no text");
+        }
+        value.text
     }
 
     /// The stored word of a field-less enum.
@@ -216,9 +304,9 @@ pub(super) fn placeholder(damages: &[Damage], stored: Option<&str>) -> Content {
     set("type", notice::TYPE.into());
     set("kind", DAMAGED.into());
     set("text", "A part of this message is damaged in the database and cannot be shown.".into());
-    let columns = damages.iter().map(|damage| {
-        serde_json::json!({ "table": damage.table, "column": damage.column, "id": damage.id, "reason": damage.reason })
-    });
+    let columns = damages
+        .iter()
+        .map(|damage| serde_json::json!({ "table": damage.table, "column": damage.column, "id": damage.id }));
     set("damages", columns.collect());
     if let Some(stored) = stored {
         set("stored", stored[..stored.floor_char_boundary(SHOWN_BYTES)].into());
@@ -242,8 +330,9 @@ pub fn is_note_of(block: &Block, turn: TurnId) -> bool {
 }
 
 /// Says in the log what of a turn cannot be read.
-pub(super) fn log(damages: &[Damage]) {
+pub fn log(damages: &[Damage]) {
     for Damage { table, column, id, reason } in damages {
+        let reason = without_quotes(reason);
         tracing::error!(table, column, id, reason, "a stored value cannot be read; `turnleaf fsck` names it");
     }
 }
@@ -275,6 +364,20 @@ mod tests {
         assert_eq!(json["stored"].as_str().map(str::len), Some(SHOWN_BYTES));
         assert_eq!(json["stored_bytes"], 2 * SHOWN_BYTES);
         assert!(!is_placeholder(&notice::Notice::SentWhole.content()));
+    }
+
+    #[test]
+    fn words_of_a_decoder_are_logged_without_stored_text() {
+        for (reason, logged) in [
+            (
+                r#"invalid type: string "my \"secret\"", expected a map at line 1"#,
+                r#"invalid type: string "…", expected a map at line 1"#,
+            ),
+            ("unknown variant `secret`, expected `send` or `edit`", "unknown variant `…`"),
+            ("invalid utf-8 sequence of 1 bytes from index 3", "invalid utf-8 sequence of 1 bytes from index 3"),
+        ] {
+            assert_eq!(without_quotes(reason), logged);
+        }
     }
 
     #[test]

@@ -66,6 +66,11 @@ pub(super) fn plain<'a>(text: &'a str, what: &'static str) -> Result<&'a str, St
     if text.contains('\0') { Err(StoreError::Nul(what)) } else { Ok(text) }
 }
 
+/// What a turn says, as its row has it: PostgreSQL stores no NUL, and an ending is never refused for what was said.
+pub(super) fn content_text_column(text: &str) -> String {
+    text.replace('\0', "\u{2400}")
+}
+
 /// The token counts of a turn or a generation as stored.
 #[derive(Debug, Clone, Copy, sqlx::FromRow)]
 pub(super) struct UsageRow {

@@ -11,7 +11,7 @@ use crate::server::store::attachments;
 use crate::server::store::db::Tx;
 use crate::server::store::error::StoreError;
 use crate::server::store::readable::unless_damaged;
-use crate::server::store::rows::{UsageRow, bigint, inconsistent};
+use crate::server::store::rows::{UsageRow, bigint, content_text_column, inconsistent};
 use crate::server::store::search;
 use crate::server::store::turn_blocks::{self, BlockOf};
 
@@ -30,7 +30,7 @@ pub mod versions;
 pub use forced::end_row;
 pub use lineage::{Ancestor, lineage, tools_called};
 pub use provenance::{PathBlock, path_turns, provenance};
-pub use read::{between, find, nodes_between, of_chat, path, unfinished};
+pub use read::{between, find, find_with_damages, nodes_between, of_chat, of_chat_with_damages, path, unfinished};
 pub use span::{Span, Spot, spans, spot, spot_by_ord};
 pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, shape, siblings};
 pub use versions::{newer, newest_versions, versions};
@@ -92,8 +92,7 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     {
         return Err(StoreError::Deleted("the turn before"));
     }
-    // An ending is never refused for what was said.
-    let text = turn.content_text().replace('\0', "\u{2400}");
+    let text = content_text_column(&turn.content_text());
     let says_something = !text.is_empty();
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
     in_tx!(&mut *tx, |conn| {
@@ -163,8 +162,7 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
     if !turn.status.is_terminal() || turn.completed_at.is_none() {
         return Err(inconsistent("turns", "status", turn.id, "only a turn at its end can be finished"));
     }
-    // An ending is never refused for what was said.
-    let text = turn.content_text().replace('\0', "\u{2400}");
+    let text = content_text_column(&turn.content_text());
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
     let changed = in_tx!(&mut *tx, |conn| {
         sqlx::query(FINISH)

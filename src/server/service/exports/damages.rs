@@ -3,6 +3,7 @@
 use crate::domain::{Difference, DifferenceKind, limits};
 use crate::server::service::ServiceError;
 use crate::server::store::StoreError;
+use crate::server::store::readable::{self, Damage};
 
 /// The damages of a chat, or of what stands beside the chats.
 #[derive(Debug, Default)]
@@ -18,13 +19,27 @@ impl Damages {
         self.note(DifferenceKind::Lost, table, id, text);
     }
 
+    /// Notes what the store could not read. Why it could not is for the log.
+    pub fn unreadable(&mut self, damages: impl IntoIterator<Item = Damage>) {
+        let damages: Vec<Damage> = damages.into_iter().collect();
+        readable::log(&damages);
+        for damage in damages {
+            let text = damage.text();
+            self.lost(damage.table, damage.id, text);
+        }
+    }
+
     /// Notes what is not as it was.
     pub fn put_right(&mut self, table: &str, id: impl ToString, text: String) {
         self.note(DifferenceKind::PutRight, table, id, text);
     }
 
     fn note(&mut self, kind: DifferenceKind, table: &str, id: impl ToString, text: String) {
-        let one = Difference { kind, place: format!("{table} {}", id.to_string()), text };
+        self.note_at(kind, format!("{table} {}", id.to_string()), text);
+    }
+
+    fn note_at(&mut self, kind: DifferenceKind, place: String, text: String) {
+        let one = Difference { kind, place, text };
         if self.named.contains(&one) {
             return;
         }
@@ -42,11 +57,19 @@ impl Damages {
     pub fn unless_damaged<T, E: Into<ServiceError>>(&mut self, read: Result<T, E>) -> Result<Option<T>, ServiceError> {
         match read.map_err(Into::into) {
             Err(ServiceError::Store(StoreError::Inconsistent { table, column, id, reason })) => {
-                self.lost(table, id, format!("its {column} cannot be read: {reason}"));
+                self.unreadable([Damage { table, column, id, reason }]);
                 Ok(None)
             }
             read => read.map(Some),
         }
+    }
+
+    /// Adds those of another.
+    pub fn append(&mut self, other: Self) {
+        for Difference { kind, place, text } in other.named {
+            self.note_at(kind, place, text);
+        }
+        self.more += other.more;
     }
 
     pub fn count(&self) -> u64 {

@@ -1,34 +1,33 @@
-//! Documents on their way into an archive: version by version, because all of one may be more than the memory.
+//! Documents on their way into an archive: version by version, because all of one may be more than the memory. What of one
+//! cannot be read takes nothing else along.
+
+use chrono::TimeDelta;
 
 use super::{Out, unwritable};
 use crate::domain::{DocumentId, UserId};
 use crate::interchange::archive::{ArchivedDocument, ArchivedVersion};
 use crate::interchange::bounds;
 use crate::server::service::{Service, ServiceError};
-use crate::server::store::documents;
+use crate::server::store::documents::remains;
+use crate::server::store::readable::Damage;
 
 /// The versions of a document that go along; there are fewer.
 const VERSIONS: u64 = bounds::VERSIONS as u64;
 
-impl Service {
-    pub(super) async fn all_documents(&self, owner: UserId) -> Result<Vec<DocumentId>, ServiceError> {
-        let mut ids = Vec::new();
-        let mut behind = None;
-        loop {
-            let page = documents::list(self.db(), owner, behind, None, 200).await?;
-            let Some(last) = page.last() else { return Ok(ids) };
-            behind = Some((last.updated_at, last.id));
-            ids.extend(page.iter().map(|document| document.id));
-        }
-    }
+/// Stands in the place of the text of a document that has none.
+const NO_TEXT: &str = "The text of this document is damaged in the database and could not be exported.";
+/// Stands with a version whose text has such marks.
+const MARKED: &str = "Some bytes of this version were damaged in the database: \u{FFFD} stands for them.";
 
+impl Service {
     /// The blobs that the versions of a document were read from.
     pub(super) async fn origins_of(
         &self,
         owner: UserId,
         id: DocumentId,
+        unread: &mut Vec<Damage>,
     ) -> Result<impl Iterator<Item = String> + use<>, ServiceError> {
-        let versions = documents::versions(self.db(), owner, id, VERSIONS).await?;
+        let versions = remains::versions(self.db(), owner, id, VERSIONS, unread).await?;
         Ok(versions.into_iter().filter_map(|version| version.origin))
     }
 
@@ -39,28 +38,48 @@ impl Service {
         id: DocumentId,
         out: &mut Out<'_>,
     ) -> Result<bool, ServiceError> {
-        let found = out.damages.unless_damaged(documents::find(self.db(), owner, id).await)?.flatten();
-        let Some(document) = found.filter(|document| document.deleted_at.is_none()) else { return Ok(true) };
-        let (created_at, updated_at) = (document.created_at, document.updated_at);
-        let (title, kind, versions) = (document.title, document.kind, Vec::new());
-        let head = ArchivedDocument { id, title, kind, created_at, updated_at, versions };
-        out.writer.begin_document(&head).map_err(unwritable)?;
-        let versions = out.damages.unless_damaged(documents::versions(self.db(), owner, id, VERSIONS).await)?;
-        for version in versions.into_iter().flatten().rev() {
-            let at = version.version_timestamp;
-            let content = out.damages.unless_damaged(documents::content(self.db(), owner, id, at).await)?;
-            let Some(content) = content.flatten() else { continue };
-            let version = ArchivedVersion {
-                version_timestamp: at,
-                mime: version.mime,
-                content,
-                notes: version.notes,
-                origin: version.origin,
-            };
+        let mut unread = Vec::new();
+        let Some(head) = remains::head(self.db(), owner, id, &mut unread).await? else { return Ok(true) };
+        let versions = remains::versions(self.db(), owner, id, VERSIONS, &mut unread).await?;
+        out.damages.unreadable(unread);
+        let (title, kind) = (head.title, head.kind.clone());
+        let (created_at, updated_at) = (head.created_at, head.updated_at);
+        let archived = ArchivedDocument { id, title, kind, created_at, updated_at, versions: Vec::new() };
+        out.writer.begin_document(&archived).map_err(unwritable)?;
+        let has_none = versions.is_empty();
+        let mut newest = None;
+        for version in versions {
+            let mut unread = Vec::new();
+            let Some(content) = remains::content(self.db(), owner, id, &version, &mut unread).await? else { continue };
+            let mut notes = version.notes;
+            if !unread.is_empty() {
+                notes.push(MARKED.to_owned());
+            }
+            out.damages.unreadable(unread);
+            // One whose own cannot be read comes right behind the one before it.
+            let behind = newest.map_or(created_at, |newest| newest + TimeDelta::microseconds(1));
+            let at = version.version_timestamp.unwrap_or(behind);
+            newest = Some(at);
+            if let Some(sha256) = version.origin.as_ref().filter(|origin| out.blobs.get(*origin) != Some(&true)) {
+                out.damages.lost("blobs", sha256, format!("a file of document {id} is missing"));
+            }
+            let version =
+                ArchivedVersion { version_timestamp: at, mime: version.mime, content, notes, origin: version.origin };
             out.writer.version(&version).map_err(unwritable)?;
             if !out.flush().await {
                 return Ok(false);
             }
+        }
+        if has_none {
+            out.damages.lost("document_versions", format_args!("of document {id}"), "they are missing".into());
+            let version = ArchivedVersion {
+                version_timestamp: created_at,
+                mime: head.kind,
+                content: NO_TEXT.to_owned(),
+                notes: Vec::new(),
+                origin: None,
+            };
+            out.writer.version(&version).map_err(unwritable)?;
         }
         out.writer.end_document().map_err(unwritable)?;
         Ok(true)

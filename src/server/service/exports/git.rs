@@ -7,6 +7,7 @@ use std::path::Path;
 use bytes::Bytes;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use super::beside::LookedFor;
 use super::damages::Damages;
 use super::tree::ReadTurn;
 use super::unwritable;
@@ -14,7 +15,7 @@ use crate::domain::{Branch, BranchId, Chat, ChatId, Difference, ImportedFrom, Tu
 use crate::interchange::git::{Folder, Locked, Place, Repository, Zip, fitted};
 use crate::server::platform::tasks;
 use crate::server::service::{Service, ServiceError};
-use crate::server::store::{archive, blobs, branches};
+use crate::server::store::{archive, blobs, chats};
 
 /// Steps that wait to be packed.
 const AHEAD: usize = 8;
@@ -94,26 +95,40 @@ impl Service {
 
     /// A step that nobody takes any more is the end: why is known to whoever packs.
     async fn read_for_git(&self, owner: UserId, id: ChatId, send: &Sender<Step>) -> Result<(), ServiceError> {
-        let mut chat = self.chat(owner, id).await?;
+        let (mut damages, mut unread) = (Damages::default(), Vec::new());
+        let found = chats::find_with_damages(self.db(), owner, id, &mut unread).await?;
+        let mut chat = found.ok_or(ServiceError::NotFound)?;
         // Before its images, so that none is missing of a turn that comes meanwhile.
         let over = archive::over(self.db(), owner, id).await?;
-        for sha256 in archive::named(self.db(), owner, id).await?.0 {
-            let found = Damages::default().unless_damaged(blobs::find(self.db(), owner, &sha256).await)?;
-            let Some(blob) = found.flatten() else { continue };
-            if blob.mime.starts_with("image/") && send.send(Step::Image { sha256, bytes: blob.bytes }).await.is_err() {
+        let (named, _) = archive::named(self.db(), owner, id, &mut unread).await?;
+        damages.unreadable(unread);
+        let mut images = LookedFor::new();
+        for sha256 in named {
+            let mut unread = Vec::new();
+            let found = blobs::find_with_damages(self.db(), owner, &sha256, &mut unread).await;
+            let found = damages.unless_damaged(found)?.flatten();
+            let is_of_unknown_type = unread.iter().any(|damage| damage.column == "mime");
+            damages.unreadable(unread);
+            // What names one that is missing says so.
+            images.insert(sha256.clone(), found.is_some());
+            let Some(blob) = found else { continue };
+            let is_image = blob.mime.starts_with("image/") || is_of_unknown_type;
+            if is_image && send.send(Step::Image { sha256, bytes: blob.bytes }).await.is_err() {
                 return Ok(());
             }
         }
         let mut tree = self.chat_tree(owner, id, &over).await?;
-        for branch in &tree.branches {
-            let frozen = branches::frozen(self.db(), branch.id).await?.unwrap_or_default();
-            let locked = Locked { lock: branch.lock.clone(), system_prompt: frozen.system_prompt };
-            if send.send(Step::Branch(branch.id, locked)).await.is_err() {
+        tree.damages.append(damages);
+        for (branch, lock) in tree.branches.iter().map(|branch| (branch.id, branch.lock.clone())).collect::<Vec<_>>() {
+            let frozen = self.frozen_for_export(&mut tree, branch).await?;
+            let locked = Locked { lock, system_prompt: frozen.system_prompt };
+            if send.send(Step::Branch(branch, locked)).await.is_err() {
                 return Ok(());
             }
         }
         chat.last_viewed_turn_id = tree.shown(chat.last_viewed_turn_id);
         while let Some(ReadTurn { turn, is_thinking_mode }) = self.next_turn(&mut tree).await? {
+            tree.note_missing_images(&turn, &images);
             if send.send(Step::Turn(Box::new(turn), is_thinking_mode)).await.is_err() {
                 return Ok(());
             }

@@ -3,38 +3,55 @@
 use std::collections::HashMap;
 
 use super::ALL_TURNS;
+use super::damages::Damages;
 use super::tree::ReadTurn;
-use crate::domain::{ChatId, Difference, TurnId, UserId};
+use crate::domain::{ChatId, TurnId, UserId};
 use crate::server::service::paths::Path;
 use crate::server::service::{Service, ServiceError};
-use crate::server::store::{StoreError, archive};
+use crate::server::store::archive::remains;
+use crate::server::store::{StoreError, archive, branches, chats};
+
+/// The newest turns and blocks of a chat that the page of exports looks at.
+const LOOKED_AT: u32 = 1_000;
 
 impl Service {
-    /// Whether rows of a chat's tree cannot be read.
+    /// Whether rows of a chat's tree cannot be read, as far as its newest turns tell: an export looks at all of them, and
+    /// names what it finds.
     pub async fn is_damaged(&self, owner: UserId, id: ChatId) -> Result<bool, ServiceError> {
-        let over = archive::over(self.db(), owner, id).await?;
-        Ok(self.chat_tree(owner, id, &over).await?.damages.count() > 0)
+        let mut unread = Vec::new();
+        chats::find_with_damages(self.db(), owner, id, &mut unread).await?.ok_or(ServiceError::NotFound)?;
+        branches::list_with_damages(self.db(), owner, id, &mut unread).await?;
+        Ok(!unread.is_empty() || remains::is_broken(self.db(), id, LOOKED_AT).await?)
     }
 
-    /// The path to a leaf, to the one that is shown where none is said; and what of it could not be read.
+    /// The path to a leaf, to the one that is shown where none is said.
     ///
     /// # Errors
     /// `NotFound` where there is no such chat, or the leaf is not in it.
-    pub async fn path_for_export(
+    pub async fn path_for_export(&self, owner: UserId, id: ChatId, leaf: Option<TurnId>) -> Result<Path, ServiceError> {
+        Ok(self.path_with_damages(owner, id, leaf).await?.0)
+    }
+
+    /// As [`Self::path_for_export`], with what of it cannot be read.
+    pub(super) async fn path_with_damages(
         &self,
         owner: UserId,
         id: ChatId,
         leaf: Option<TurnId>,
-    ) -> Result<(Path, Vec<Difference>), ServiceError> {
-        let chat = self.chat(owner, id).await?;
+    ) -> Result<(Path, Damages), ServiceError> {
+        let (mut of_chat, mut unread) = (Damages::default(), Vec::new());
+        let found = chats::find_with_damages(self.db(), owner, id, &mut unread).await?;
+        let chat = found.ok_or(ServiceError::NotFound)?;
+        of_chat.unreadable(unread.clone());
         let over = archive::over(self.db(), owner, id).await?;
         let mut tree = self.chat_tree(owner, id, &over).await?;
         if tree.damages.count() == 0 {
             match self.path(owner, id, leaf, ALL_TURNS).await {
                 Err(ServiceError::Store(StoreError::BrokenPath(_) | StoreError::Inconsistent { .. })) => {}
-                found => return found.map(|path| (path, Vec::new())),
+                found => return found.map(|path| (path, of_chat)),
             }
         }
+        tree.damages.unreadable(unread);
         let mut read = HashMap::new();
         while let Some(ReadTurn { turn, .. }) = self.next_turn(&mut tree).await? {
             read.insert(turn.id, turn);
@@ -71,6 +88,6 @@ impl Service {
             turns,
             chat,
         };
-        Ok((path, tree.damages.into_named()))
+        Ok((path, tree.damages))
     }
 }

@@ -42,7 +42,9 @@ impl Service {
         tree.damages.lost("turns", id, "its row cannot be read; what it says is there as far as it can be read".into());
         let mut blocks = Vec::new();
         if planned.has_blocks {
-            blocks = remains::blocks(self.db(), id).await?;
+            let mut unread = Vec::new();
+            blocks = remains::blocks(self.db(), id, &mut unread).await?;
+            tree.damages.unreadable(unread);
         }
         blocks.push(Block {
             id: id.uuid().into(),
@@ -50,7 +52,7 @@ impl Service {
             chat_seq: 0,
             author: Author::System,
             state: BlockState::Done,
-            content: remains::notice("turns", id.to_string(), "the row of the turn cannot be read", None),
+            content: remains::notice("turns", id.to_string(), None),
             parent_block_id: None,
             generation_id: None,
             block_metadata: serde_json::Value::Null,

@@ -71,13 +71,13 @@ pub(super) fn plan(
 ) -> TreePlan {
     let mut known = Known::of(places, without_row, over, branches);
     for place in places.iter().filter(|place| place.is_live && over.contains(&place.id)) {
-        for (column, why) in [
-            ("prev_turn_id", place.prev.as_ref().err()),
-            ("branch_id", place.branch.as_ref().err()),
-            ("exchange_id", place.exchange.as_ref().err()),
+        for (column, is_damaged) in [
+            ("prev_turn_id", place.prev.is_err()),
+            ("branch_id", place.branch.is_err()),
+            ("exchange_id", place.exchange.is_err()),
         ] {
-            if let Some(why) = why {
-                damages.lost("turns", place.id, format!("its {column} cannot be read: {why}"));
+            if is_damaged {
+                damages.lost("turns", place.id, format!("its {column} cannot be read"));
             }
         }
         let prev = known.prev_of(place, damages);

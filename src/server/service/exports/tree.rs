@@ -6,19 +6,18 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::damages::Damages;
 use super::plan::{PlannedTurn, plan};
 use crate::domain::block::chat_seq;
-use crate::domain::tool::ToolChoice;
 use crate::domain::{
-    BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind,
-    ImportedFrom, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId, limits,
+    Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure,
+    FailureKind, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
 };
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::archive::remains;
-use crate::server::store::readable::is_placeholder;
-use crate::server::store::{branches, chat_sources, chat_tools};
+use crate::server::store::readable::{is_note_of, is_placeholder};
+use crate::server::store::{branches, exchanges};
 
 /// A chat that is being read.
 pub(super) struct ChatTree {
-    owner: UserId,
+    pub owner: UserId,
     pub id: ChatId,
     pub branches: Vec<Branch>,
     planned: VecDeque<PlannedTurn>,
@@ -33,6 +32,8 @@ pub(super) struct ChatTree {
     behind: Option<i64>,
     pub written: HashMap<TurnId, WrittenTurn>,
     pub heads: HashMap<BranchId, TurnId>,
+    /// Blocks whose turns' ids cannot be read, by the places of those turns.
+    strays: HashMap<i64, Vec<Block>>,
     /// Blocks that results may belong to.
     uses: HashSet<BlockId>,
     exchanges: Vec<UsedExchange>,
@@ -72,10 +73,13 @@ impl Service {
         id: ChatId,
         over: &HashSet<TurnId>,
     ) -> Result<ChatTree, ServiceError> {
-        let mut damages = Damages::default();
-        let mut listed = branches::list(self.db(), owner, id).await?;
-        let places = remains::places(self.db(), id).await?;
-        let without_row = remains::without_row(self.db(), id).await?;
+        let (mut damages, mut unread) = (Damages::default(), Vec::new());
+        let mut listed = branches::list_with_damages(self.db(), owner, id, &mut unread).await?;
+        let places = remains::places(self.db(), id, &mut unread).await?;
+        let without_row = remains::without_row(self.db(), id, &mut unread).await?;
+        let has_strays = unread.iter().any(|damage| damage.column == "turn_id");
+        let strays = if has_strays { remains::strays(self.db(), id, &mut unread).await? } else { HashMap::new() };
+        damages.unreadable(unread);
         let plan = plan(&places, &without_row, over, &listed, &mut damages);
         let mut known: HashSet<BranchId> = listed.iter().map(|branch| branch.id).collect();
         let mut branch_of: HashMap<TurnId, BranchId> = HashMap::with_capacity(plan.turns.len());
@@ -105,7 +109,7 @@ impl Service {
             owner,
             id,
             branches: listed,
-            not_planned: others.map(|place| (place.id, place.prev.clone().ok().flatten())).collect(),
+            not_planned: others.map(|place| (place.id, place.prev.ok().flatten())).collect(),
             is_planned,
             behind: plan.is_stored_order.then_some(0),
             planned: plan.turns.into(),
@@ -114,6 +118,7 @@ impl Service {
             exchanges_of_page: HashMap::new(),
             written: HashMap::new(),
             heads: HashMap::new(),
+            strays,
             uses: HashSet::new(),
             exchanges: Vec::new(),
             exchanges_at: HashMap::new(),
@@ -132,6 +137,12 @@ impl Service {
                 None if planned.has_row && !remains::is_live(self.db(), planned.id).await? => continue,
                 None => self.turn_in_place(tree, &planned).await?,
             };
+            if let Some(strays) = tree.strays.remove(&turn.ord) {
+                let keys = self.supervisor().registry().known_keys();
+                turn.blocks.extend(strays);
+                turn.blocks.sort_by_key(|block| (is_note_of(block, turn.id), block.seq));
+                turn = super::clean_turn(&keys, turn);
+            }
             tree.fit(&mut turn, &planned);
             let stored = match tree.exchanges_at.get(&turn.exchange_id) {
                 Some(_) => None,
@@ -159,34 +170,20 @@ impl Service {
             }
             match self.turns_over(tree.owner, tree.id, &tree.over, behind).await? {
                 None => tree.behind = None,
-                Some((page, exchanges)) => {
+                Some((page, exchanges, unread)) => {
                     tree.page = page.into();
                     tree.exchanges_of_page = exchanges;
+                    tree.damages.unreadable(unread);
                 }
             }
         }
-        let Some(turn) = remains::turn(self.db(), tree.owner, planned.id).await? else { return Ok(None) };
-        let turn = super::clean_turn(&self.supervisor().registry().known_keys(), turn);
-        tree.exchanges_of_page.extend(self.exchanges(tree.owner, std::slice::from_ref(&turn)).await?);
-        Ok(Some(turn))
-    }
-
-    /// Where a chat came from and which tools it offers, as far as that can be read.
-    pub(super) async fn beside_tree(
-        &self,
-        tree: &mut ChatTree,
-    ) -> Result<(Option<ImportedFrom>, Option<ToolChoice>), ServiceError> {
-        let source = chat_sources::find(self.db(), tree.owner, tree.id).await;
-        let mut source = tree.damages.unless_damaged(source)?.flatten();
-        for word in source.iter_mut().flat_map(|source| [&mut source.format, &mut source.file]) {
-            // An import takes no longer ones.
-            if word.chars().count() > limits::TITLE_CHARS {
-                *word = word.chars().take(limits::TITLE_CHARS).collect();
-                tree.damages.put_right("chat_sources", tree.id, "a name of its source is too long".into());
-            }
-        }
-        let tools = chat_tools::find(self.db(), tree.owner, tree.id).await;
-        Ok((source, tree.damages.unless_damaged(tools)?.flatten()))
+        let mut unread = Vec::new();
+        let found = remains::turn(self.db(), tree.owner, planned.id, &mut unread).await?;
+        let exchanges = exchanges::of_turns_with_damages(self.db(), tree.owner, &[planned.id], &mut unread).await?;
+        let Some(turn) = found else { return Ok(None) };
+        tree.damages.unreadable(unread);
+        tree.exchanges_of_page.extend(exchanges);
+        Ok(Some(super::clean_turn(&self.supervisor().registry().known_keys(), turn)))
     }
 }
 
@@ -237,8 +234,8 @@ impl ChatTree {
             let has_call = block.parent_block_id.is_some_and(|call| self.uses.contains(&call));
             if matches!(block.content, Content::ToolResult { .. }) && !has_call {
                 let stored = serde_json::to_string(&block.content).ok();
-                let why = "the call that it is the result of cannot be read";
-                block.content = remains::notice("turn_blocks", block.id.to_string(), why, stored.as_deref());
+                // The call that it is the result of cannot be read.
+                block.content = remains::notice("turn_blocks", block.id.to_string(), stored.as_deref());
                 block.parent_block_id = None;
             }
             if is_placeholder(&block.content) && block.id.uuid() != turn.id.uuid() {

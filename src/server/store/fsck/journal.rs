@@ -9,6 +9,7 @@ use crate::domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus, f
 use crate::server::store::db::Db;
 use crate::server::store::error::StoreError;
 use crate::server::store::readable::{is_placeholder, unless_damaged};
+use crate::server::store::rows::content_text_column;
 use crate::server::store::turn_events;
 use crate::server::store::turns::read;
 
@@ -121,7 +122,7 @@ async fn text_is_derived(db: &Db, turn: &Turn) -> Result<Vec<Finding>, StoreErro
     });
     // What a damaged block said may stand in the text of its turn alone.
     let is_whole = !turn.blocks.iter().any(|block| is_placeholder(&block.content));
-    if is_whole && text.is_some_and(|text| text != turn.content_text()) {
+    if is_whole && text.is_some_and(|text| text != content_text_column(&turn.content_text())) {
         findings.push(finding("I10", "turns", turn.id, "its text is not that of its blocks"));
     }
     for (block, stored) in turn.blocks.iter().zip(types) {

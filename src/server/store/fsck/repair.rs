@@ -151,7 +151,9 @@ impl Row<'_> {
             return Ok(repairs);
         }
         if let Some(turn) = stored.of.turn {
-            repairs.extend(in_line::turn(self.db, tx, turn, self.now).await?);
+            let is_text = |(column, _): &(&'static Column, String)| column.name == "content_text";
+            let is_text_lost = columns.iter().any(is_text);
+            repairs.extend(in_line::turn(self.db, tx, turn, is_text_lost, self.now).await?);
         }
         if let Some(id) = self.id() {
             in_line::index(tx, self.row.table.name, id).await?;

@@ -121,9 +121,9 @@ impl StoredRequest {
 /// [`request_columns`] of a row.
 #[derive(sqlx::FromRow)]
 pub(in crate::server::store) struct BodyRow {
-    body: Vec<u8>,
-    body_head: i64,
-    body_tail: i64,
+    body: Option<Vec<u8>>,
+    body_head: Option<i64>,
+    body_tail: Option<i64>,
     base_body: Option<Vec<u8>>,
 }
 
@@ -131,9 +131,11 @@ impl BodyRow {
     /// The body as it was sent.
     ///
     /// # Errors
-    /// `Inconsistent` where its base is too short for it.
+    /// `Inconsistent` where it is missing, or its base is too short for it.
     pub fn whole(self, id: Uuid) -> Result<Vec<u8>, StoreError> {
-        put_together(self.body, (self.body_head, self.body_tail), self.base_body, "body", id)
+        let own = self.body.ok_or_else(|| inconsistent(TABLE, "body", id, "it is missing"))?;
+        let around = (self.body_head.unwrap_or_default(), self.body_tail.unwrap_or_default());
+        put_together(own, around, self.base_body, "body", id)
     }
 }
 

@@ -141,17 +141,32 @@ fn note_damage(turn: &mut Turn, damages: &[Damage]) {
 
 /// A turn of this owner, as it is now.
 pub async fn find(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<Turn>, StoreError> {
+    find_with_damages(db, owner, turn, &mut Vec::new()).await
+}
+
+/// As [`find`], with the values of its blocks that cannot be read and that no notice stands for.
+pub async fn find_with_damages(
+    db: &Db,
+    owner: UserId,
+    turn: TurnId,
+    unnoticed: &mut Vec<Damage>,
+) -> Result<Option<Turn>, StoreError> {
     let row: Option<TurnRow> =
         on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
     let Some(row) = row else { return Ok(None) };
-    with_blocks(db, row).await.map(Some)
+    with_blocks(db, row, unnoticed).await.map(Some)
 }
 
 /// A turn as it is now, with its blocks.
-async fn with_blocks(db: &Db, row: TurnRow) -> Result<Turn, StoreError> {
+async fn with_blocks(db: &Db, row: TurnRow, unnoticed: &mut Vec<Damage>) -> Result<Turn, StoreError> {
     let mut damages = Vec::new();
     let blocks = turn_blocks::of_turn(db, row.id.into(), &mut damages).await?;
     readable::log(&damages);
+    let is_noticed = |damage: &Damage| {
+        let stands_for = |block: &Block| block.id.to_string() == damage.id && readable::is_placeholder(&block.content);
+        damage.column == readable::WHOLE_ROW || damage.column == "content" && blocks.iter().any(stands_for)
+    };
+    unnoticed.extend(damages.iter().filter(|damage| !is_noticed(damage)).cloned());
     damages.retain(|damage| damage.column == readable::WHOLE_ROW);
     as_it_is(db, row, blocks, damages).await
 }
@@ -192,13 +207,24 @@ pub async fn between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) 
 
 /// The turns of a chat that stand behind this place, at most so many, whatever branch they are on.
 pub async fn of_chat(db: &Db, owner: UserId, chat: ChatId, behind: i64, limit: u32) -> Result<Vec<Turn>, StoreError> {
+    of_chat_with_damages(db, owner, chat, (behind, limit), &mut Vec::new()).await
+}
+
+/// As [`of_chat`], with the values of their blocks that cannot be read and that no notice stands for.
+pub async fn of_chat_with_damages(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    (behind, limit): (i64, u32),
+    unnoticed: &mut Vec<Damage>,
+) -> Result<Vec<Turn>, StoreError> {
     let rows: Vec<Readable<TurnRow>> = on!(db, |pool| {
         let query = sqlx::query_as(OF_CHAT).bind(owner.uuid()).bind(chat.uuid());
         query.bind(behind).bind(i64::from(limit)).fetch_all(pool).await?
     });
     let mut turns = Vec::with_capacity(rows.len());
     for row in readable::readable(rows, TABLE) {
-        turns.push(with_blocks(db, row).await?);
+        turns.push(with_blocks(db, row, unnoticed).await?);
     }
     Ok(turns)
 }

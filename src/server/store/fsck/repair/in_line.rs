@@ -11,6 +11,7 @@ use crate::domain::turn::content_text;
 use crate::server::store::db::{Db, Tx};
 use crate::server::store::error::StoreError;
 use crate::server::store::readable::{Readable, WHOLE_ROW, is_placeholder, readable_of_turn, unless_damaged};
+use crate::server::store::rows::content_text_column;
 use crate::server::store::turn_blocks::BlockRow;
 use crate::server::store::{search, storage};
 
@@ -27,8 +28,15 @@ pub(super) async fn is_over(tx: &mut Tx, turn: Uuid) -> Result<Option<bool>, Sto
     Ok(in_tx!(tx, |conn| sqlx::query_scalar(IS_OVER).bind(turn).fetch_optional(conn).await?))
 }
 
-/// Brings in line with the rows of a turn what is derived from them, once all of them can be read.
-pub(super) async fn turn(db: &Db, tx: &mut Tx, id: Uuid, now: DateTime<Utc>) -> Result<Option<Repair>, StoreError> {
+/// Brings in line with the rows of a turn what is derived from them, once all of them can be read. `is_text_lost` says that
+/// the text of its row could not be: then what its blocks give takes its place, however much that is.
+pub(super) async fn turn(
+    db: &Db,
+    tx: &mut Tx,
+    id: Uuid,
+    is_text_lost: bool,
+    now: DateTime<Utc>,
+) -> Result<Option<Repair>, StoreError> {
     if is_over(tx, id).await? != Some(true) {
         return Ok(None);
     }
@@ -37,11 +45,11 @@ pub(super) async fn turn(db: &Db, tx: &mut Tx, id: Uuid, now: DateTime<Utc>) -> 
     let mut damages = Vec::new();
     let rows = readable_of_turn(rows, "turn_blocks", id.into(), &mut damages);
     let blocks: Vec<Block> = rows.into_iter().map(|row| row.into_block(&mut damages)).collect();
-    let text = content_text(blocks.iter().map(|block| &block.content));
-    // The text of a block that cannot be read may stand there alone.
+    let text = content_text_column(&content_text(blocks.iter().map(|block| &block.content)));
+    // The text of a block that cannot be read may stand there alone, unless that is in quarantine.
     let is_whole = damages.is_empty() && !blocks.iter().any(|block| is_placeholder(&block.content));
     in_tx!(&mut *tx, |conn| {
-        if is_whole {
+        if is_whole || is_text_lost {
             sqlx::query(SET_TEXT).bind(id).bind(text).execute(&mut *conn).await?;
         }
         for block in &blocks {
