@@ -22,6 +22,7 @@ use crate::server::service::{Service, ServiceError, StoreError, chats::ChatChang
 use crate::server::service::{paths::Path, placement::Wanted};
 
 use crate::ui::locale::{Locale, locale, speak};
+pub use window::WholePath;
 use window::direction;
 
 /// Characters of the name of the branch that one left.

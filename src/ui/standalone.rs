@@ -17,7 +17,7 @@ mod page;
 mod source;
 
 pub use page::StandalonePage;
-pub use source::source;
+pub use source::{damaged, source};
 
 /// What a page has that stands alone.
 #[derive(Debug, Clone)]

@@ -12,7 +12,10 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use turnleaf::domain::export::Parts;
 use turnleaf::domain::{BranchId, ChatId, Content, DifferenceKind, ImportedFrom, TurnId};
+use turnleaf::server::http::exports::standalone;
+use turnleaf::server::outbound::scripted::Scripted;
 use turnleaf::server::service::branches::BranchChange;
+use turnleaf::server::service::chats::ChatChange;
 use turnleaf::server::service::exports::Which;
 use turnleaf::server::service::messages::MessageBlock;
 use turnleaf::server::service::placement::Wanted;
@@ -20,7 +23,7 @@ use turnleaf::server::service::turns::StartTurn;
 use turnleaf_interchange::Input;
 
 use crate::files::{Files, PNG};
-use crate::house::{House, message};
+use crate::house::{House, answer, message, text};
 use crate::http_api::Api;
 use crate::interchange::{exported, grown, imported, replies};
 
@@ -289,6 +292,31 @@ async fn over_http_a_page_has_its_pictures_and_a_repository_is_a_zip() {
         assert!(!page.contains("Where it came from"));
         api.house.close().await;
     }
+}
+
+/// A key that was stored before it was known: in words, which are escaped, and in code, which is cut up by its colours.
+#[tokio::test]
+async fn page_has_no_key_that_is_known_now() {
+    let key = "k<3&\"9f8e-7d6c-5b4a\"=='let x'";
+    let house =
+        House::new(Scripted::new("scripted", [answer([text(&format!("It is {key}.\n\n```rust\n{key}\n```\n"))])]));
+    let house = house.await;
+    let message = format!("My key is {key}");
+    let sent = house.send(&message).await;
+    house.ended(sent.assistant_turn.id).await;
+    let chat = sent.user_turn.chat_id;
+    let change = ChatChange { title: Some(message), ..ChatChange::default() };
+    house.service.change_chat(house.owner, chat, change).await.unwrap();
+    house.service.supervisor().registry().remember([key.to_owned().into()]);
+    let page = standalone(&house.service, String::new(), house.owner, chat, None, Parts::default()).await;
+    let page = page.map_err(|error| error.detail().to_owned()).unwrap();
+    for part in ["9f8e", "7d6c", "5b4a"] {
+        assert!(!page.contains(part), "{page}");
+    }
+    assert!(page.contains("My key is") && page.contains("[removed]"), "{page}");
+    let archive = String::from_utf8(exported(&house, Which::Chat(chat)).await).unwrap();
+    assert!(!archive.contains("9f8e"), "{archive}");
+    house.close().await;
 }
 
 #[tokio::test]

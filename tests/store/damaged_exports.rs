@@ -212,6 +212,10 @@ async fn comes_along(service: &Service, owner: UserId, chat: ChatId) -> Result<(
         service.export_markdown(owner, chat, None, all).await.map_err(|error| format!("Markdown: {error}"))?;
     let page = standalone(service, String::new(), owner, chat, None, all).await;
     let page = page.map_err(|error| format!("HTML: {}", error.detail()))?;
+    let is_named = String::from_utf8_lossy(&markdown).contains("could not be exported as they were");
+    if is_named != page.contains("could not be read when it was exported") {
+        return Err(format!("Markdown names it: {is_named}, and HTML otherwise: {page}"));
+    }
     for (name, text) in [("Markdown", String::from_utf8_lossy(&markdown).into_owned()), ("HTML", page)] {
         // The path that is shown ends in the fork or on the first branch.
         if !text.contains(WORDS[0]) || !(text.contains(WORDS[2]) || text.contains(WORDS[3])) {

@@ -89,6 +89,7 @@ fn page(parts: Parts) -> StandalonePage {
         pictures: HashMap::from([(SHA.to_owned(), DATA.to_owned())]),
         pictures_left_out: 1,
         is_cut: true,
+        damaged: Vec::new(),
         imported_from: None,
         parts,
         style: ".turn{color:red}".into(),

@@ -3,9 +3,21 @@
 use super::{Pages, api_error};
 use crate::api::error::ApiError;
 use crate::api::view::{FoundTurns, Side, TurnView, TurnsPage};
-use crate::domain::{Chat, ChatId, TurnId, UserId, limits};
+use crate::domain::{Chat, ChatId, Difference, ImportedFrom, TurnId, UserId, limits};
+use crate::server::service::exports::ExportedPath;
 use crate::server::service::paths::{Drawn, Path};
 use crate::server::service::window::{Direction, Window};
+
+/// A path from its first message on.
+pub struct WholePath {
+    pub chat: Chat,
+    pub turns: Vec<TurnView>,
+    /// It goes on with a reply that is not over.
+    pub is_cut: bool,
+    pub imported_from: Option<ImportedFrom>,
+    /// What of it could not be read.
+    pub damaged: Vec<Difference>,
+}
 
 impl Pages {
     /// More turns of the path to `leaf`: on one side of `from`, or around it.
@@ -27,19 +39,15 @@ impl Pages {
         Ok(TurnsPage { turns: self.drawn(viewer, path).await?, has_more_before, has_more_after })
     }
 
-    /// A whole path, as far as it is over, and whether it goes on with a reply that is not.
-    pub async fn whole_path(
-        &self,
-        viewer: UserId,
-        id: ChatId,
-        leaf: Option<TurnId>,
-    ) -> Result<(Chat, Vec<TurnView>, bool), ApiError> {
-        let mut path = self.0.path_for_export(viewer, id, leaf).await.map_err(api_error)?;
+    /// A whole path, as far as it is over.
+    pub async fn whole_path(&self, viewer: UserId, id: ChatId, leaf: Option<TurnId>) -> Result<WholePath, ApiError> {
+        let exported = self.0.path_for_export(viewer, id, leaf).await.map_err(api_error)?;
+        let ExportedPath { mut path, imported_from, damaged } = exported;
         let over = path.turns.iter().take_while(|turn| turn.status.is_terminal()).count();
         let is_cut = over < path.turns.len();
         path.turns.truncate(over);
         let chat = path.chat.clone();
-        Ok((chat, self.drawn(viewer, path).await?, is_cut))
+        Ok(WholePath { chat, turns: self.drawn(viewer, path).await?, is_cut, imported_from, damaged })
     }
 
     pub async fn find(&self, viewer: UserId, id: ChatId, leaf: TurnId, query: String) -> Result<FoundTurns, ApiError> {

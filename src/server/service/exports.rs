@@ -26,8 +26,9 @@ mod plan;
 mod tree;
 
 use beside::LookedFor;
-use clean::clean_turn;
+use clean::{clean_chat, clean_turn};
 use damages::Damages;
+pub use path::ExportedPath;
 use tree::ReadTurn;
 
 /// Turns that were over when the export began, with the exchanges of them, and what of both cannot be read.
@@ -189,6 +190,7 @@ impl Service {
         chat.default_branch_id =
             chat.default_branch_id.filter(|named| tree.branches.iter().any(|branch| branch.id == *named));
         chat.copied_from_turn_id = None;
+        clean_chat(&self.supervisor().registry().known_keys(), &mut chat);
         let (source, tools) = self.beside_tree(&mut tree).await?;
         out.writer.begin_chat(&chat, source.as_ref(), tools.as_ref()).map_err(unwritable)?;
         let mut replies: Vec<TurnId> = Vec::new();
@@ -267,9 +269,7 @@ impl Service {
         leaf: Option<TurnId>,
         parts: Parts,
     ) -> Result<Vec<u8>, ServiceError> {
-        let (mut path, mut damages) = self.path_with_damages(owner, id, leaf).await?;
-        let keys = self.supervisor().registry().known_keys();
-        path.turns = path.turns.into_iter().map(|turn| clean_turn(&keys, turn)).collect();
+        let ExportedPath { path, imported_from, damaged } = self.path_for_export(owner, id, leaf).await?;
         let shown: Vec<Shown<'_>> = path
             .turns
             .iter()
@@ -280,15 +280,11 @@ impl Service {
             })
             .collect();
         let chat = &path.chat;
-        let mut unread = Vec::new();
-        let source = chat_sources::find_with_damages(self.db(), owner, id, &mut unread).await?;
-        damages.unreadable(unread);
-        let damaged = damages.into_named();
         let heading = ChatHeading {
             title: &chat.title,
             created_at: Some(chat.created_at),
             system_prompt: &chat.system_prompt,
-            imported_from: source.as_ref(),
+            imported_from: imported_from.as_ref(),
             damaged: &damaged,
         };
         let image = |sha256: &str, mime: &str| format!("{sha256}.{}", mime.rsplit('/').next().unwrap_or_default());

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
-use super::{Standalone, source};
+use super::{Standalone, damaged, source};
 use crate::api::view::TurnView;
-use crate::domain::ImportedFrom;
 use crate::domain::export::{Part, Parts};
+use crate::domain::{Difference, ImportedFrom};
 use crate::ui::erased::view;
 use crate::ui::escape::sprite;
 use crate::ui::locale::locale;
@@ -39,6 +39,8 @@ pub struct StandalonePage {
     /// Whether a reply of the path was still being written.
     pub is_cut: bool,
     pub imported_from: Option<ImportedFrom>,
+    /// What could not be read.
+    pub damaged: Vec<Difference>,
     pub parts: Parts,
     /// The application's style sheet.
     pub style: String,
@@ -73,6 +75,7 @@ impl StandalonePage {
         let notes = self.notes().into_iter().map(|note| view! { <p>{note}</p> }).collect_view();
         let exported = words::exported(&day(self.exported_at));
         let origin = self.imported_from.as_ref().map(source);
+        let damaged = (!self.damaged.is_empty()).then(|| damaged(&self.damaged));
         let nothing = Callback::new(|_| {});
         let state = ChatState::new(self.turns, nothing);
         view! {
@@ -103,6 +106,7 @@ impl StandalonePage {
                         <p>{exported}</p>
                         {notes}
                         {origin}
+                        {damaged}
                     </footer>
                     {sprite()}
                 </body>

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::ImportedFrom;
+use crate::domain::{Difference, ImportedFrom};
 use crate::ui::erased::view;
 use crate::ui::locale::locale;
 use crate::ui::words::standalone as words;
@@ -14,9 +14,34 @@ const OPEN_UP_TO: usize = 12;
 pub fn source(source: &ImportedFrom) -> AnyView {
     let day = source.imported_at.format("%Y-%m-%d").to_string();
     let said = words::imported_from(words::format_called(&source.format), &source.file, &day);
+    let count = source.differences.len();
+    view! {
+        <section class="source" data-differences=count.to_string()>
+            <h2>{words::source()}</h2>
+            <p dir="auto">{said}</p>
+            {if count == 0 {
+                view! { <p>{words::all_came()}</p> }
+            } else {
+                list(words::differences(count), &source.differences)
+            }}
+        </section>
+    }
+}
+
+/// What of a chat could not be read when it was exported, in a sentence with a list.
+pub fn damaged(damaged: &[Difference]) -> AnyView {
+    view! {
+        <section class="source">
+            <h2>{words::damaged()}</h2>
+            {list(words::damages(damaged.len()), damaged)}
+        </section>
+    }
+}
+
+fn list(summary: String, differences: &[Difference]) -> AnyView {
     // What is told of a file is in English; a reader's voice should know.
     let english = (locale().as_str() != "en").then_some("en");
-    let rows = source.differences.iter().map(|one| {
+    let rows = differences.iter().map(|one| {
         view! {
             <li lang=english>
                 <strong lang=locale().as_str()>{words::kind(one.kind)}</strong>
@@ -27,21 +52,10 @@ pub fn source(source: &ImportedFrom) -> AnyView {
             </li>
         }
     });
-    let count = source.differences.len();
     view! {
-        <section class="source" data-differences=count.to_string()>
-            <h2>{words::source()}</h2>
-            <p dir="auto">{said}</p>
-            {if count == 0 {
-                view! { <p>{words::all_came()}</p> }
-            } else {
-                view! {
-                    <details open=count <= OPEN_UP_TO>
-                        <summary>{words::differences(count)}</summary>
-                        <ul class="plain-list">{rows.collect_view()}</ul>
-                    </details>
-                }
-            }}
-        </section>
+        <details open=differences.len() <= OPEN_UP_TO>
+            <summary>{summary}</summary>
+            <ul class="plain-list">{rows.collect_view()}</ul>
+        </details>
     }
 }

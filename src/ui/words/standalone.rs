@@ -11,6 +11,7 @@ words! {
     put_right: "put right", "已修正";
     lost: "not kept", "未保留";
     left_out: "left out", "未导入";
+    damaged: "What could not be read", "无法读取的内容";
     cut: "A reply that was still being written is not in it.", "尚未写完的回复不包含在内。";
     without_reasoning: "Reasoning was left out.", "思考过程已省略。";
     without_tools: "Tools were left out.", "工具调用已省略。";
@@ -50,6 +51,16 @@ pub fn other_versions(count: usize) -> String {
 /// Pictures that would have made the file too large, or are no pictures that every browser shows.
 pub fn pictures_left_out(count: usize) -> String {
     counted!(count; "{count} picture was left out.", "{count} pictures were left out."; "省略了 {count} 张图片。")
+}
+
+/// Parts of the chat that are damaged in the database.
+pub fn damages(count: usize) -> String {
+    counted!(
+        count;
+        "{count} part of this chat could not be read when it was exported.",
+        "{count} parts of this chat could not be read when it was exported.";
+        "导出时此对话有 {count} 处内容无法读取。"
+    )
 }
 
 /// A file that a tool made.

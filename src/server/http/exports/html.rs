@@ -13,6 +13,7 @@ use crate::domain::{ChatId, Content, TurnId, UserId, limits, told};
 use crate::server::http::blobs::picture;
 use crate::server::http::problem::Problem;
 use crate::server::pages::Pages;
+use crate::server::pages::WholePath;
 use crate::server::platform::tasks;
 use crate::server::service::{Service, ServiceError};
 use crate::ui::locale::{locale, speak};
@@ -31,12 +32,12 @@ pub async fn standalone(
     parts: Parts,
 ) -> Result<String, Problem> {
     let pages = Pages::new(service.clone());
-    let (chat, turns, is_cut) = pages.whole_path(owner, chat, leaf).await.map_err(|error| match error {
-        ApiError::NotFound => Problem::not_found(),
-        error => Problem::internal(error),
-    })?;
+    let WholePath { chat, turns, is_cut, imported_from, damaged } =
+        pages.whole_path(owner, chat, leaf).await.map_err(|error| match error {
+            ApiError::NotFound => Problem::not_found(),
+            error => Problem::internal(error),
+        })?;
     let (pictures, pictures_left_out) = pictures(service, owner, &turns).await?;
-    let imported_from = service.imported_from(owner, chat.id).await?;
     let page = StandalonePage {
         title: chat.title,
         created_at: chat.created_at,
@@ -47,6 +48,7 @@ pub async fn standalone(
         pictures_left_out,
         is_cut,
         imported_from,
+        damaged,
         parts,
         style,
     };

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::domain::{Block, Content, Turn};
+use crate::domain::{Block, Chat, Content, Turn};
 use crate::server::outbound::redact::Secrets;
 
 /// What stands in the place of content that cannot be read any more without the keys in it.
@@ -30,6 +30,13 @@ pub(super) fn clean_turn(keys: &Secrets, turn: Turn) -> Turn {
         provider_used: turn.provider_used.map(text),
         model_used: turn.model_used.map(text),
         ..turn
+    }
+}
+
+/// A chat's own words without keys in them.
+pub(super) fn clean_chat(keys: &Secrets, chat: &mut Chat) {
+    for text in [&mut chat.title, &mut chat.system_prompt] {
+        *text = keys.redact_known(std::mem::take(text));
     }
 }
 

@@ -3,16 +3,26 @@
 use std::collections::HashMap;
 
 use super::ALL_TURNS;
+use super::clean::{clean_chat, clean_turn};
 use super::damages::Damages;
 use super::tree::ReadTurn;
-use crate::domain::{ChatId, TurnId, UserId};
+use crate::domain::{ChatId, Difference, ImportedFrom, TurnId, UserId};
 use crate::server::service::paths::Path;
 use crate::server::service::{Service, ServiceError};
 use crate::server::store::archive::remains;
-use crate::server::store::{StoreError, archive, branches, chats};
+use crate::server::store::{StoreError, archive, branches, chat_sources, chats};
 
 /// The newest turns and blocks of a chat that the page of exports looks at.
 const LOOKED_AT: u32 = 1_000;
+
+/// A path for people to read.
+pub struct ExportedPath {
+    pub path: Path,
+    /// Where the chat came from, if it was taken in.
+    pub imported_from: Option<ImportedFrom>,
+    /// What of it could not be read.
+    pub damaged: Vec<Difference>,
+}
 
 impl Service {
     /// Whether rows of a chat's tree cannot be read, as far as its newest turns tell: an export looks at all of them, and
@@ -24,16 +34,28 @@ impl Service {
         Ok(!unread.is_empty() || remains::is_broken(self.db(), id, LOOKED_AT).await?)
     }
 
-    /// The path to a leaf, to the one that is shown where none is said.
+    /// The path to a leaf, to the one that is shown where none is said, without the keys in it.
     ///
     /// # Errors
     /// `NotFound` where there is no such chat, or the leaf is not in it.
-    pub async fn path_for_export(&self, owner: UserId, id: ChatId, leaf: Option<TurnId>) -> Result<Path, ServiceError> {
-        Ok(self.path_with_damages(owner, id, leaf).await?.0)
+    pub async fn path_for_export(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        leaf: Option<TurnId>,
+    ) -> Result<ExportedPath, ServiceError> {
+        let (mut path, mut damages) = self.path_with_damages(owner, id, leaf).await?;
+        // Before anything draws them: a key that is escaped or coloured is not found any more.
+        let keys = self.supervisor().registry().known_keys();
+        path.turns = path.turns.into_iter().map(|turn| clean_turn(&keys, turn)).collect();
+        clean_chat(&keys, &mut path.chat);
+        let mut unread = Vec::new();
+        let imported_from = chat_sources::find_with_damages(self.db(), owner, id, &mut unread).await?;
+        damages.unreadable(unread);
+        Ok(ExportedPath { path, imported_from, damaged: damages.into_named() })
     }
 
-    /// As [`Self::path_for_export`], with what of it cannot be read.
-    pub(super) async fn path_with_damages(
+    async fn path_with_damages(
         &self,
         owner: UserId,
         id: ChatId,
