@@ -20,10 +20,11 @@ pub(super) enum Match {
 
 /// Matches a secret with the beginning of bytes.
 pub(super) fn match_secret(bytes: &[u8], secret: &str) -> Match {
-    match bytes.first() {
-        Some(first) if *first == b'\\' || secret.as_bytes().first() == Some(first) => {}
-        Some(_) => return Match::None,
-        None => return Match::Begun,
+    let common = common_length(bytes, secret.as_bytes());
+    let is_escape_next = common < secret.len() && bytes.get(common) == Some(&b'\\');
+    if !is_escape_next && !bytes[..common].contains(&b'\\') {
+        // Without a backslash there is one spelling.
+        return match_plain(bytes, secret);
     }
     // The escaped spelling comes first: the backslash at a secret's end is two there. Plain text matches as escaped text
     // does, except where the secret itself reads like an escape.
@@ -32,6 +33,16 @@ pub(super) fn match_secret(bytes: &[u8], secret: &str) -> Match {
         (Match::Begun, Match::Whole(length)) => Match::WholeAtEnd(length),
         (escaped, _) => escaped,
     }
+}
+
+/// How many bytes two begin with together. Many at once are compared, because the same server may choose its key and what
+/// it sends, so that every place of a long text begins like the key.
+fn common_length(left: &[u8], right: &[u8]) -> usize {
+    const PIECE: usize = 64;
+    let pieces = left.chunks_exact(PIECE).zip(right.chunks_exact(PIECE));
+    let equal = PIECE * pieces.take_while(|(left, right)| left == right).count();
+    let rest = left[equal..].iter().zip(&right[equal..]);
+    equal + rest.take_while(|(left, right)| left == right).count()
 }
 
 fn match_plain(bytes: &[u8], text: &str) -> Match {
@@ -81,13 +92,14 @@ struct Backslashes {
 fn read_backslashes(bytes: &[u8], own: usize) -> Option<Backslashes> {
     let mut found = Backslashes { numbered: 0, run: 0, is_begun: false, least: 0, most: 0 };
     let longest = ESCAPES * (own + 1);
-    while found.least <= own {
+    loop {
         let rest = &bytes[found.numbered..];
         found.run = rest.iter().take(longest + 1).take_while(|byte| **byte == b'\\').count();
         if found.run > longest {
             return None;
         }
-        let number = if own > 0 && found.run > 0 { match_unit(&rest[found.run..], b'\\'.into()) } else { Match::None };
+        let number =
+            if found.least < own && found.run > 0 { match_unit(&rest[found.run..], b'\\'.into()) } else { Match::None };
         match number {
             Match::Whole(length) => {
                 found.least += 1;
@@ -100,7 +112,6 @@ fn read_backslashes(bytes: &[u8], own: usize) -> Option<Backslashes> {
             }
         }
     }
-    None
 }
 
 /// Matches so many backslashes of a secret and the character behind them.
@@ -127,11 +138,12 @@ fn match_last_backslashes(bytes: &[u8], own: usize) -> Match {
     let Some(Backslashes { numbered, run, is_begun, least, most }) = read_backslashes(bytes, own) else {
         return Match::None;
     };
-    if (least..=most).contains(&own) {
-        return Match::Whole(numbered);
+    let may_go_on = is_begun || bytes.len() == numbered + run;
+    if own <= most {
+        let may_be_longer = may_go_on && least < own;
+        return if may_be_longer { Match::WholeAtEnd(numbered) } else { Match::Whole(numbered) };
     }
     let missing = own - most;
-    let may_go_on = is_begun || bytes.len() == numbered + run;
     let levels = (run / missing).checked_ilog2();
     match levels.map(|levels| numbered + (missing << levels)) {
         Some(length) if may_go_on => Match::WholeAtEnd(length),

@@ -148,3 +148,16 @@ fn bytes_that_are_nearly_a_secret_stay_exact() {
         assert_eq!(secrets.redact_known(exact.into()), exact);
     }
 }
+
+#[test]
+fn backslashes_behind_a_secret_are_not_its_own() {
+    let secrets = Secrets::new([SecretString::from(r"ends-with-two\\")]);
+    for (text, clean) in [
+        (r"ends-with-two\u005c\u005c\u005c!", r"[removed]\u005c!"),
+        (r"ends-with-two\\\\\n", r"[removed]\n"),
+        (r"ends-with-two\\n", "[removed]n"),
+        (r"ends-with-two\n", r"ends-with-two\n"),
+    ] {
+        assert_eq!(secrets.redact_known(text.into()), clean, "{text}");
+    }
+}

@@ -207,4 +207,13 @@ mod tests {
         let told = outcome.result.as_str().expect("a text");
         assert!(told.contains("was left out: it contains a credential of its server"), "{told}");
     }
+
+    #[tokio::test]
+    async fn long_answer_is_read_beside_the_task_that_waits_for_it() {
+        let answer = json!({ "content": [{ "type": "text", "text": "ghp_9f8e7d6c5b4a ".repeat(1 << 16) }] });
+        let answer = serde_json::from_value(answer).expect("a result");
+        let mut reading = std::pin::pin!(read_outcome(answer, Secrets::new(["ghp_9f8e7d6c5b4a".into()])));
+        assert!(futures::poll!(&mut reading).is_pending());
+        assert_eq!(reading.await.fate, Fate::Done);
+    }
 }
