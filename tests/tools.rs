@@ -5,6 +5,8 @@
 
 #[path = "tools/calls.rs"]
 mod calls;
+#[path = "tools/credentials.rs"]
+mod credentials;
 #[path = "tools/kills.rs"]
 mod kills;
 #[path = "tools/lives.rs"]

@@ -19,6 +19,7 @@ pub mod classify;
 pub mod clean;
 pub mod connect;
 pub mod demo;
+pub mod distinct_names;
 pub mod fetch;
 pub mod gemini;
 pub mod growing;

@@ -1,16 +1,17 @@
 //! Secrets out of what providers say: some repeat the key they refuse. Everything that is stored or shown of an error
 //! goes through here.
 
+mod spelling;
+
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use self::spelling::{Match, match_secret};
+use super::distinct_names::DistinctNames;
 
 const REMOVED: &str = "[removed]";
-/// More backslashes before one character are no escape of any JSON within JSON that somebody writes.
-const ESCAPES: usize = 64;
-/// The bytes of `u0041`.
-const NUMBER: usize = 5;
 /// Shorter words are not searched for: they would hit ordinary text.
 const SHORTEST: usize = 6;
 /// How keys of well-known providers begin.
@@ -63,15 +64,11 @@ impl Secrets {
             Value::String(text) => Value::String(self.redact_known(text)),
             Value::Array(items) => items.into_iter().map(|item| self.redact_value(item)).collect(),
             Value::Object(fields) => {
-                let mut clean = Map::new();
+                let mut clean = DistinctNames::default();
                 for (name, value) in fields {
-                    let mut name = self.redact_known(name);
-                    while clean.contains_key(&name) {
-                        name.push('_');
-                    }
-                    clean.insert(name, self.redact_value(value));
+                    clean.insert(self.redact_known(name), self.redact_value(value));
                 }
-                Value::Object(clean)
+                clean.into_object()
             }
             other => other,
         }
@@ -149,61 +146,21 @@ impl Secrets {
 
     /// How long the longest secret is that these bytes begin with.
     fn longest_at(&self, bytes: &[u8]) -> Option<usize> {
-        let found = self.0.iter().map(|secret| written_at(bytes, secret.expose_secret().as_bytes()));
-        let lengths = found.filter_map(|written| match written {
-            Written::Whole(length) => Some(length),
-            Written::Begun | Written::Not => None,
+        let lengths = self.matches_at(bytes).filter_map(|found| match found {
+            Match::Whole(length) | Match::WholeAtEnd(length) => Some(length),
+            Match::Begun | Match::None => None,
         });
         lengths.max()
     }
 
     /// Whether these bytes, all of them, are the beginning of a secret that is longer.
     fn may_begin(&self, bytes: &[u8]) -> bool {
-        let mut found = self.0.iter().map(|secret| written_at(bytes, secret.expose_secret().as_bytes()));
-        found.any(|written| matches!(written, Written::Begun))
+        self.matches_at(bytes).any(|found| matches!(found, Match::Begun | Match::WholeAtEnd(_)))
     }
-}
 
-/// How far bytes begin with a secret.
-enum Written {
-    Not,
-    /// All of them are its beginning.
-    Begun,
-    /// It is so many bytes long there.
-    Whole(usize),
-}
-
-/// Reads a secret as it stands, or as JSON may write it: any character as `\u` and its number, some behind a backslash,
-/// and behind more of them in JSON that is a text of JSON.
-fn written_at(bytes: &[u8], secret: &[u8]) -> Written {
-    let mut at = 0;
-    for &expected in secret {
-        let rest = &bytes[at..];
-        match rest {
-            [] => return Written::Begun,
-            [b'\\', ..] => {}
-            [first, ..] if *first == expected => {
-                at += 1;
-                continue;
-            }
-            _ => return Written::Not,
-        }
-        let run = backslashes(rest);
-        let escaped = &rest[run..];
-        match escaped {
-            _ if run > ESCAPES => return Written::Not,
-            [] => return Written::Begun,
-            [b'u', digits @ ..] if digits.len() < 4 && b"00".starts_with(&digits[..digits.len().min(2)]) => {
-                return Written::Begun;
-            }
-            _ if is_number_of(escaped, expected) => at += run + NUMBER,
-            // A backslash of the secret itself, however it is written.
-            _ if expected == b'\\' => at += run,
-            [b'"' | b'/', ..] if escaped[0] == expected => at += run + 1,
-            _ => return Written::Not,
-        }
+    fn matches_at<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = Match> + 'a {
+        self.0.iter().map(|secret| match_secret(bytes, secret.expose_secret()))
     }
-    Written::Whole(at)
 }
 
 /// How many backslashes bytes begin with.
@@ -211,81 +168,5 @@ fn backslashes(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| **byte == b'\\').count()
 }
 
-/// Whether these bytes begin with `u` and the number of this ASCII character.
-fn is_number_of(bytes: &[u8], expected: u8) -> bool {
-    let digits =
-        bytes.strip_prefix(b"u").and_then(|rest| rest.get(..4)).and_then(|four| std::str::from_utf8(four).ok());
-    expected.is_ascii() && digits.and_then(|four| u8::from_str_radix(four, 16).ok()) == Some(expected)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn neither_a_known_secret_nor_the_shape_of_a_key_gets_through() {
-        let secrets = Secrets::new([SecretString::from("correct horse battery"), SecretString::from("abc")]);
-        for (said, expected) in [
-            ("refused: correct horse battery!", "refused: [removed]!"),
-            ("key sk-proj-0123456789abcdef is wrong", "key [removed] is wrong"),
-            ("sk-inval************************-key.", "[removed]."),
-            ("Bearer gsk_0123456789abcdef,", "Bearer [removed],"),
-            ("a short sk-1 and abc stay", "a short sk-1 and abc stay"),
-            ("你好 sk-0123456789abc 😀", "你好 [removed] 😀"),
-            ("", ""),
-        ] {
-            assert_eq!(secrets.redact(said), expected);
-        }
-        assert!(!format!("{secrets:?}").contains("horse"));
-    }
-
-    #[test]
-    fn bytes_without_a_secret_stay_exact() {
-        let secrets = Secrets::new([SecretString::from("hunter2hunter2")]);
-        let exact = bytes::Bytes::from_static(b"\xff\xfe sk-0123456789abcdef");
-        assert_eq!(secrets.redact_bytes(exact.clone()), exact);
-        let said = bytes::Bytes::from_static(b"\xffno hunter2hunter2 or hunter2hunter2!\xfe");
-        assert_eq!(secrets.redact_bytes(said), &b"\xffno [removed] or [removed]!\xfe"[..]);
-    }
-
-    /// Every way to write a key in JSON, with the text around it.
-    #[test]
-    fn key_in_escapes_of_json_is_removed_and_what_is_left_is_json() {
-        let secrets = Secrets::new([SecretString::from("key/0123+ABCdef\"9")]);
-        for written in [
-            r#"{"a":"my key/0123+ABCdef\"9!"}"#,
-            r#"{"a":"my key\/0123+ABCdef\"9!"}"#,
-            r#"{"a":"my \u006bey\u002F0123+\u0041BCdef\u00229!"}"#,
-            r#"{"a":"my \\\u006bey\/0123+ABCdef\"9!"}"#,
-        ] {
-            let clean = secrets.redact_bytes(bytes::Bytes::from_static(written.as_bytes()));
-            let read: Value = serde_json::from_slice(&clean).unwrap();
-            assert!(read["a"].as_str().unwrap().starts_with("my "), "{written}");
-            assert!(read["a"].as_str().unwrap().ends_with("[removed]!"), "{written}: {read}");
-        }
-        let arguments = serde_json::json!({ "k": "key/0123+ABCdef\"9" }).to_string();
-        let nested =
-            serde_json::json!({ "arguments": arguments.replace('/', "\\/").replace('A', "\\u0041") }).to_string();
-        let clean = secrets.redact_bytes(nested.into());
-        let read: Value = serde_json::from_slice(&clean).unwrap();
-        let inner: Value = serde_json::from_str(read["arguments"].as_str().unwrap()).unwrap();
-        assert_eq!(inner, serde_json::json!({ "k": "[removed]" }));
-        for exact in [r"\\\u0042", r#""\u006b\u0065y but no more""#, r"a\/b", "\\", r"\u00"] {
-            let exact = bytes::Bytes::from_static(exact.as_bytes());
-            assert_eq!(secrets.redact_bytes(exact.clone()), exact);
-        }
-    }
-
-    #[test]
-    fn key_that_is_the_name_of_a_field_is_removed_and_no_field_is_lost() {
-        let secrets = Secrets::new([SecretString::from("hunter2hunter2"), SecretString::from("correct horse")]);
-        let value = serde_json::json!({ "hunter2hunter2": 1, "correct horse": { "x hunter2hunter2": 2 }, "plain": 3 });
-        assert!(secrets.is_in_value(&serde_json::json!({ "hunter2hunter2": 1 })));
-        let clean = secrets.redact_value(value);
-        assert!(!secrets.is_in_value(&clean), "{clean}");
-        let fields = clean.as_object().unwrap();
-        assert_eq!(fields.len(), 3);
-        assert_eq!(fields["plain"], 3);
-        assert!(fields.values().any(|value| value["x [removed]"] == 2), "{clean}");
-    }
-}
+mod tests;

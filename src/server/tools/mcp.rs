@@ -184,6 +184,7 @@ impl Servers {
             own: commands.downgrade(),
             current,
             end: end.clone(),
+            secrets: secrets.clone(),
             log: log.clone(),
         };
         self.0.tasks.spawn(keeper.run());

@@ -8,6 +8,9 @@ use crate::domain::FailureKind;
 
 const KEYS: [&str; 3] = ["key-0123456789abcdef", "key-0123456789abcdef-longer", "aabaabaabaac"];
 
+/// Secrets that JSON spells otherwise.
+const SPELLED: [&str; 2] = [r"ends-in-two\\", "a\\\\é\"😀-b"];
+
 fn secrets() -> Secrets {
     Secrets::new(KEYS.map(SecretString::from))
 }
@@ -61,6 +64,53 @@ proptest! {
             prop_assert_eq!(clean, body);
         }
     }
+}
+
+/// Secrets in their spellings, and what is nearly one of them.
+fn spelled_part() -> impl Strategy<Value = Vec<u8>> {
+    let json = |text: &str| Value::from(text).to_string();
+    let ascii = |text: &str| text.replace('é', "\\u00E9").replace('😀', "\\ud83d\\uDE00");
+    let spellings: Vec<String> = SPELLED
+        .iter()
+        .flat_map(|text| [(*text).to_owned(), json(text), ascii(&json(text)), json(&json(text))])
+        .collect();
+    let count = spellings.len();
+    (0..count, 0_usize..40, 0_usize..4).prop_map(move |(at, end, kind)| {
+        let spelling = spellings[at].as_bytes();
+        match kind {
+            0 => spelling[..end.min(spelling.len())].to_vec(),
+            1 => b"\\u005c\\\\"[end % 8..].to_vec(),
+            _ => spelling.to_vec(),
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_split_of_escaped_secrets_shows_none_and_gives_the_same_bytes(
+        parts in proptest::collection::vec(spelled_part(), 0..6),
+        cuts in proptest::collection::vec(any::<usize>(), 0..12),
+    ) {
+        prop_assert!(is_same_in_pieces(&parts.concat(), &cuts));
+    }
+}
+
+/// Whether a body is redacted whole and in pieces to the same bytes, without a secret.
+fn is_same_in_pieces(body: &[u8], cuts: &[usize]) -> bool {
+    let secrets = Secrets::new(SPELLED.map(SecretString::from));
+    let whole = secrets.redact_bytes(Bytes::copy_from_slice(body));
+    let redacted = |pieces: Vec<&[u8]>| {
+        let mut redactor = Redactor::new(secrets.clone());
+        let mut given: Vec<u8> = pieces.iter().flat_map(|piece| redactor.push(Bytes::copy_from_slice(piece))).collect();
+        given.extend_from_slice(&redactor.finish());
+        given
+    };
+    !secrets.is_in(&whole) && whole == redacted(split(body, cuts)) && whole == redacted(body.chunks(1).collect())
+}
+
+#[test]
+fn numbers_of_backslashes_that_go_on_are_held_back() {
+    assert!(is_same_in_pieces(br"ends-in-two\\u005c\\\u005c\\", &[]));
 }
 
 #[test]

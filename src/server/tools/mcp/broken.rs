@@ -10,15 +10,16 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use super::clean;
 use crate::domain::limits::TOOL_LINE_BYTES;
 use crate::server::outbound::http_client::{self, guard::AddressUse};
+use crate::server::outbound::redact::Secrets;
 
 /// The longest sentence of a server that is quoted.
 const QUOTED_BYTES: usize = 2000;
 
 /// Why a request was not answered.
-pub fn sentence(error: &ServiceError) -> String {
+pub fn sentence(error: &ServiceError, secrets: &Secrets) -> String {
     match error {
-        ServiceError::McpError(error) => clean::line(&error.message, QUOTED_BYTES),
-        ServiceError::TransportSend(error) => transport(error),
+        ServiceError::McpError(error) => clean::line(&error.message, secrets, QUOTED_BYTES),
+        ServiceError::TransportSend(error) => transport(error, secrets),
         ServiceError::TransportClosed => "the connection ended".into(),
         ServiceError::Cancelled { .. } => "it was cancelled".into(),
         _ => "the answer could not be read".into(),
@@ -52,11 +53,11 @@ pub fn is_unsent(error: &ServiceError) -> bool {
 }
 
 /// Why a server could not be begun.
-pub fn beginning(error: &ClientInitializeError) -> String {
+pub fn beginning(error: &ClientInitializeError, secrets: &Secrets) -> String {
     match error {
-        ClientInitializeError::TransportError { error, .. } => transport(error),
+        ClientInitializeError::TransportError { error, .. } => transport(error, secrets),
         ClientInitializeError::JsonRpcError(error) => {
-            format!("it refused to begin: {}", clean::line(&error.message, QUOTED_BYTES))
+            format!("it refused to begin: {}", clean::line(&error.message, secrets, QUOTED_BYTES))
         }
         ClientInitializeError::ConnectionClosed(_) => "the connection ended before it answered".into(),
         _ => "its answer could not be read".into(),
@@ -68,7 +69,7 @@ fn http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::E
     error.downcast_ref()
 }
 
-fn transport(error: &DynamicTransportError) -> String {
+fn transport(error: &DynamicTransportError, secrets: &Secrets) -> String {
     match http(error) {
         Some(StreamableHttpError::Client(error)) => http_client::reason(error, AddressUse::ToolServer),
         Some(StreamableHttpError::HttpStatus(status)) => format!("it answered with HTTP {}", status.status),
@@ -80,7 +81,7 @@ fn transport(error: &DynamicTransportError) -> String {
         // “HTTP 302 Found: …”; the rest is the answer's body.
         Some(StreamableHttpError::UnexpectedServerResponse(said)) if said.starts_with("HTTP ") => {
             let status = said.split(':').next().unwrap_or_default();
-            format!("it answered with {}", clean::line(status, 60))
+            format!("it answered with {}", clean::line(status, secrets, 60))
         }
         Some(StreamableHttpError::UnexpectedContentType(_)) => "it answered with something that is not MCP".into(),
         Some(StreamableHttpError::SessionExpired) => "it has forgotten the session".into(),

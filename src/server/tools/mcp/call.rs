@@ -28,16 +28,13 @@ pub fn begin(server: Server, tool: String, arguments: Map<String, Value>) -> Run
     let (told, progress) = watch::channel(None);
     let stop = CancellationToken::new();
     let (done, outcome) = oneshot::channel();
-    let (calls, secrets) = (server.calls.clone(), server.secrets.clone());
+    let calls = server.calls.clone();
     let call = Call { server, told, stop: stop.clone() };
     calls.spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
     let outcome = Box::pin(async move {
         let _is_wanted = is_wanted;
-        let mut outcome = outcome.await.unwrap_or_else(|_| said(Fate::Cancelled, "the call was cancelled"));
-        // What went wrong is told in the words of the server, too.
-        outcome.result = secrets.redact_value(outcome.result);
-        outcome
+        outcome.await.unwrap_or_else(|_| said(Fate::Cancelled, "the call was cancelled"))
     });
     Running { outcome, progress }
 }
@@ -126,7 +123,7 @@ impl Call {
             tokio::select! {
                 biased;
                 answer = &mut handle.rx => return End::Answered(match answer {
-                    Ok(Ok(result)) => content::outcome_of(result, &self.server.secrets),
+                    Ok(Ok(result)) => content::read_outcome(result, self.server.secrets.clone()).await,
                     Ok(Err(error)) => self.failed(connection, &error).await,
                     Err(_) => self.failed(connection, &ServiceError::TransportClosed).await,
                 }),
@@ -159,12 +156,7 @@ impl Call {
     }
 
     fn tell(&self, told: Option<ToolProgress>, tail: &Tail) {
-        let clean = |line: String| self.server.secrets.redact_known(line);
-        self.told.send_replace(told.map(|told| ToolProgress {
-            line: clean(told.line),
-            tail: tail.lines().into_iter().map(clean).collect(),
-            ..told
-        }));
+        self.told.send_replace(told.map(|told| ToolProgress { tail: tail.lines(), ..told }));
     }
 
     async fn failed(&self, connection: &Connection, error: &ServiceError) -> Outcome {
@@ -178,9 +170,9 @@ impl Call {
             return said(Fate::Crashed, &words);
         }
         if !broken::is_lost(error) {
-            return said(Fate::Failed, &broken::sentence(error));
+            return said(Fate::Failed, &broken::sentence(error, &self.server.secrets));
         }
-        let why = broken::sentence(error);
+        let why = broken::sentence(error, &self.server.secrets);
         self.server.tell(Command::Lost(connection.number, why.clone()));
         if broken::is_unsent(error) {
             return said(

@@ -7,14 +7,20 @@ use super::clean;
 use crate::domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
 use crate::server::outbound::base64;
 use crate::server::outbound::redact::Secrets;
+use crate::server::platform::tasks;
 use crate::server::tools::result::{Part, outcome, said};
 use crate::server::tools::toolbox::{Fate, Outcome};
 
 /// The longest name, address or kind that is quoted.
 const QUOTED_BYTES: usize = 2000;
 
-/// The outcome of a call that was answered, without the credentials of its server.
-pub fn outcome_of(result: ServerResult, secrets: &Secrets) -> Outcome {
+/// The outcome of a call that was answered, without the credentials of its server. An answer may hold megabytes, so it is
+/// read on a thread of its own: the task that waits for it can still be stopped.
+pub async fn read_outcome(result: ServerResult, secrets: Secrets) -> Outcome {
+    tasks::spawn_blocking(move || outcome_of(result, &secrets)).await.unwrap_or_else(|_| unreadable())
+}
+
+fn outcome_of(result: ServerResult, secrets: &Secrets) -> Outcome {
     let Ok(result) = serde_json::to_value(result) else { return unreadable() };
     let result = if secrets.is_empty() { result } else { secrets.redact_value(result) };
     let (content, structured) = (result.get("content").and_then(Value::as_array), result.get("structuredContent"));
@@ -22,7 +28,7 @@ pub fn outcome_of(result: ServerResult, secrets: &Secrets) -> Outcome {
         return unreadable();
     }
     let fate = if result.get("isError").and_then(Value::as_bool) == Some(true) { Fate::Failed } else { Fate::Done };
-    let mut taken = Taken::default();
+    let mut taken = Taken { secrets, images: 0, bytes: 0 };
     let parts = content.into_iter().flatten().map(|part| taken.part(part)).collect();
     outcome(fate, parts, structured.filter(|value| !value.is_null()).cloned())
 }
@@ -32,13 +38,13 @@ fn unreadable() -> Outcome {
 }
 
 /// How much of a result's room is used.
-#[derive(Default)]
-struct Taken {
+struct Taken<'s> {
+    secrets: &'s Secrets,
     images: usize,
     bytes: usize,
 }
 
-impl Taken {
+impl Taken<'_> {
     fn part(&mut self, part: &Value) -> Part {
         let text = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
         match text("type") {
@@ -46,11 +52,11 @@ impl Taken {
             "image" | "audio" => self.bytes(text("data"), text("mimeType")),
             "resource" => self.resource(part.get("resource").unwrap_or(&Value::Null)),
             "resource_link" => {
-                let [title, name, uri] = ["title", "name", "uri"].map(|key| clean::line(text(key), QUOTED_BYTES));
+                let [title, name, uri] = ["title", "name", "uri"].map(|key| self.line(text(key)));
                 let name = if title.is_empty() { name } else { title };
                 Part::Text(if name.is_empty() { uri } else { format!("{name}: {uri}") })
             }
-            other => Part::Text(format!("(content of the kind “{}” was left out)", clean::line(other, QUOTED_BYTES))),
+            other => Part::Text(format!("(content of the kind “{}” was left out)", self.line(other))),
         }
     }
 
@@ -60,14 +66,18 @@ impl Taken {
             (Some(words), _) => Part::Text(words.to_owned()),
             (None, Some(blob)) => self.bytes(blob, text("mimeType").unwrap_or_default()),
             (None, None) => {
-                let uri = clean::line(text("uri").unwrap_or_default(), QUOTED_BYTES);
+                let uri = self.line(text("uri").unwrap_or_default());
                 Part::Text(format!("(a resource without content: {uri})"))
             }
         }
     }
 
+    fn line(&self, text: &str) -> String {
+        clean::line(text, self.secrets, QUOTED_BYTES)
+    }
+
     fn bytes(&mut self, data: &str, mime: &str) -> Part {
-        let mime = clean::line(mime, QUOTED_BYTES).to_ascii_lowercase();
+        let mime = self.line(mime).to_ascii_lowercase();
         let left_out = |why: &str| Part::Text(format!("(content of the kind “{mime}” was left out: {why})"));
         let is_image = mime.starts_with("image/");
         let room = TOOL_BLOB_BYTES - self.bytes;
@@ -79,9 +89,14 @@ impl Taken {
             return left_out("it is too large");
         }
         let Some(bytes) = base64::decode(data) else { return left_out("it is no base64") };
+        // Without the credential, a file that is no text would be broken.
+        let is_text = std::str::from_utf8(&bytes).is_ok();
+        if !is_text && self.secrets.is_in(&bytes) {
+            return left_out("it contains a credential of its server");
+        }
+        let bytes = if is_text { self.secrets.redact_bytes(bytes.into()) } else { bytes.into() };
         self.bytes += bytes.len().min(room);
         self.images += usize::from(is_image);
-        let bytes = bytes.into();
         if is_image { Part::Image { mime, bytes } } else { Part::Other { mime, bytes } }
     }
 }
@@ -93,7 +108,7 @@ mod tests {
     use super::*;
 
     fn parts(content: Value) -> Vec<Part> {
-        let mut taken = Taken::default();
+        let mut taken = Taken { secrets: &Secrets::default(), images: 0, bytes: 0 };
         content.as_array().expect("a list").iter().map(|part| taken.part(part)).collect()
     }
 
@@ -170,5 +185,35 @@ mod tests {
         let outcome = outcome_of(serde_json::from_value(answer).expect("a result"), &secrets);
         let told = outcome.result.to_string();
         assert!(told.contains("you are [removed], an ordinary token") && !told.contains("ghp_9"), "{told}");
+    }
+
+    #[test]
+    fn bytes_of_a_result_do_not_repeat_the_credentials_of_its_server() {
+        let secrets = Secrets::new(["ghp_9f8e7d6c5b4a".into()]);
+        let blob = |bytes: &[u8], mime: &str| {
+            let mut data = Vec::new();
+            base64::encode_into(bytes, &mut data);
+            let data = String::from_utf8(data).expect("base64 is text");
+            json!({ "type": "resource", "resource": { "uri": "file:///.env", "blob": data, "mimeType": mime } })
+        };
+        let answer = json!({ "content": [
+            blob(b"TOKEN=ghp_9f8e7d6c5b4a\n", "text/plain"),
+            blob(b"\xff\xfeghp_9f8e7d6c5b4a\0", "application/octet-stream"),
+            blob(b"\xff\xfe\0", "application/octet-stream"),
+        ] });
+        let outcome = outcome_of(serde_json::from_value(answer).expect("a result"), &secrets);
+        let kept: Vec<&[u8]> = outcome.blobs.iter().map(|blob| blob.bytes.as_ref()).collect();
+        assert_eq!(kept, [&b"TOKEN=[removed]\n"[..], b"\xff\xfe\0"]);
+        let told = outcome.result.as_str().expect("a text");
+        assert!(told.contains("was left out: it contains a credential of its server"), "{told}");
+    }
+
+    #[tokio::test]
+    async fn long_answer_is_read_beside_the_task_that_waits_for_it() {
+        let answer = json!({ "content": [{ "type": "text", "text": "ghp_9f8e7d6c5b4a ".repeat(1 << 16) }] });
+        let answer = serde_json::from_value(answer).expect("a result");
+        let mut reading = std::pin::pin!(read_outcome(answer, Secrets::new(["ghp_9f8e7d6c5b4a".into()])));
+        assert!(futures::poll!(&mut reading).is_pending());
+        assert_eq!(reading.await.fate, Fate::Done);
     }
 }

@@ -20,6 +20,7 @@ use super::server::{Command, Connection, Current, Patience};
 use super::{ServerConfig, ServerKey, State, Transport, broken, clean, listing, web};
 use crate::domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_RESTARTS};
 use crate::server::outbound::http_client::HttpClient;
+use crate::server::outbound::redact::Secrets;
 use crate::server::platform::clock::Clock;
 use crate::server::tools::toolbox::Described;
 
@@ -47,6 +48,8 @@ pub struct Keeper {
     pub own: mpsc::WeakUnboundedSender<Command>,
     pub current: watch::Sender<Current>,
     pub end: CancellationToken,
+    /// It is reached with them, and nothing that it says shows them.
+    pub secrets: Secrets,
     pub log: Log,
 }
 
@@ -179,7 +182,8 @@ impl Keeper {
         let Begun { service, listener, tools } = begun;
         let peer = service.peer().clone();
         let known = peer.peer_info().and_then(|server| server.server_info.clone());
-        let implementation = known.map(|own| clean::line(&format!("{} {}", own.name, own.version), NAME_BYTES));
+        let implementation =
+            known.map(|own| clean::line(&format!("{} {}", own.name, own.version), &self.secrets, NAME_BYTES));
         let is_program = answers.is_some();
         let slots = Arc::new(Semaphore::new(SERVER_CALLS_AT_ONCE));
         let connection = Connection { number, peer: peer.clone(), listener: listener.clone(), slots, answers, over };
@@ -203,8 +207,9 @@ impl Keeper {
                     is_listing = true;
                     let (peer, log, own, limit) =
                         (peer.clone(), self.log.clone(), self.own.clone(), self.means.patience.start);
+                    let secrets = self.secrets.clone();
                     tokio::spawn(async move {
-                        let listed = timeout(limit, listing::list(&peer, &log)).await;
+                        let listed = timeout(limit, listing::list(&peer, &secrets, &log)).await;
                         let listed = listed.unwrap_or_else(|_| Err("its tools could not be listed in time".into()));
                         own.upgrade().map(|own| own.send(Command::Listed(number, listed)))
                     });
@@ -240,17 +245,17 @@ impl Keeper {
     /// Starts the program, or readies the client, and gives the future of the first words with it.
     #[expect(clippy::type_complexity, reason = "it is taken apart where it is made")]
     fn open(&self) -> Result<(BoxFuture<'static, Result<Begun, Over>>, Option<Program>, Option<Answers>), String> {
-        let log = self.log.clone();
+        let (log, secrets) = (self.log.clone(), self.secrets.clone());
         match &self.config.transport {
             Transport::Program { argv, env, folder } => {
                 let started = program::start(&self.means.guard, argv, env, folder.as_deref(), &log);
                 let (program, pipes) = started.map_err(|error| format!("it could not be started: {error}"))?;
                 let (pipe, answers) = Pipe::new(pipes, log.clone());
-                Ok((Box::pin(begin(pipe, log)), Some(program), Some(answers)))
+                Ok((Box::pin(begin(pipe, secrets, log)), Some(program), Some(answers)))
             }
             Transport::Http { url, headers, local_network } => {
                 let wire = web::transport(&self.means.http, url, headers, *local_network)?;
-                Ok((Box::pin(begin(wire, log)), None, None))
+                Ok((Box::pin(begin(wire, secrets, log)), None, None))
             }
         }
     }
@@ -270,14 +275,14 @@ impl Keeper {
     }
 }
 
-async fn begin(wire: impl Wire<RoleClient> + 'static, log: Log) -> Result<Begun, Over> {
-    let listener = Listener::new();
+async fn begin(wire: impl Wire<RoleClient> + 'static, secrets: Secrets, log: Log) -> Result<Begun, Over> {
+    let listener = Listener::without(secrets.clone());
     let service = listener.clone().serve_with_lifecycle(wire, ClientLifecycleMode::Initialize).await;
     let service = service.map_err(|error| {
         let is_gone = matches!(error, rmcp::service::ClientInitializeError::ConnectionClosed(_));
-        Over::Failed { problem: broken::beginning(&error), is_gone }
+        Over::Failed { problem: broken::beginning(&error, &secrets), is_gone }
     })?;
-    match listing::list(service.peer(), &log).await {
+    match listing::list(service.peer(), &secrets, &log).await {
         Ok(tools) => Ok(Begun { service, listener, tools }),
         Err(problem) => Err(Over::Failed { is_gone: service.peer().is_transport_closed(), problem }),
     }

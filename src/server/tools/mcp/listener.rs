@@ -19,6 +19,7 @@ use tokio::sync::{Notify, broadcast};
 use super::clean;
 use crate::domain::limits::TOOL_TAIL_LINES;
 use crate::domain::tool::ToolProgress;
+use crate::server::outbound::redact::Secrets;
 
 /// The longest line of progress.
 const LINE_BYTES: usize = 300;
@@ -44,10 +45,10 @@ pub enum Heard {
 }
 
 impl Progress {
-    fn new(said: &ProgressNotificationParam) -> Self {
+    fn new(said: &ProgressNotificationParam, secrets: &Secrets) -> Self {
         let total = said.total.map(|total| format!(" of {total}")).unwrap_or_default();
         let count = format!("{}{total}", said.progress);
-        let message = said.message.as_deref().map(|message| clean::line(message, LINE_BYTES));
+        let message = said.message.as_deref().map(|message| clean::line(message, secrets, LINE_BYTES));
         let message = message.unwrap_or_default();
         let line = if message.is_empty() { count } else { format!("{count} · {message}") };
         let token = said.progress_token.clone();
@@ -83,11 +84,13 @@ impl Tail {
 pub struct Listener {
     pub heard: broadcast::Sender<Heard>,
     pub list_changed: Arc<Notify>,
+    secrets: Secrets,
 }
 
 impl Listener {
-    pub fn new() -> Self {
-        Self { heard: broadcast::Sender::new(UNREAD), list_changed: Arc::default() }
+    /// A listener that hears these credentials in nothing.
+    pub fn without(secrets: Secrets) -> Self {
+        Self { heard: broadcast::Sender::new(UNREAD), list_changed: Arc::default(), secrets }
     }
 }
 
@@ -100,13 +103,13 @@ impl ClientHandler for Listener {
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         // Nobody may be listening.
-        let _ = self.heard.send(Heard::Progress(Progress::new(&progress)));
+        let _ = self.heard.send(Heard::Progress(Progress::new(&progress, &self.secrets)));
     }
 
     async fn on_logging_message(&self, said: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
         let line = match said.data {
-            Value::String(text) => clean::line(&text, LINE_BYTES),
-            other => clean::line(&other.to_string(), LINE_BYTES),
+            Value::String(text) => clean::line(&text, &self.secrets, LINE_BYTES),
+            other => clean::line(&other.to_string(), &self.secrets, LINE_BYTES),
         };
         let _ = self.heard.send(Heard::Logged(line));
     }
@@ -140,7 +143,7 @@ mod tests {
             let mut said = ProgressNotificationParam::new(ProgressToken(NumberOrString::Number(1)), progress);
             said.total = total;
             said.message = message.map(str::to_owned);
-            Progress::new(&said).told
+            Progress::new(&said, &Secrets::default()).told
         };
         let is = |line: &str, percent: Option<u8>| ToolProgress { percent, ..ToolProgress::line(line) };
         assert_eq!(

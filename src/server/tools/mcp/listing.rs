@@ -12,6 +12,7 @@ use super::log::Log;
 use super::{broken, clean};
 use crate::domain::limits::{TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES, TOOLS_PER_SERVER};
 use crate::domain::plain::hidden_characters;
+use crate::server::outbound::redact::Secrets;
 use crate::server::tools::schema::check_schema;
 use crate::server::tools::toolbox::Described;
 
@@ -25,7 +26,7 @@ const TITLE_BYTES: usize = 200;
 ///
 /// # Errors
 /// Why there is none, in a sentence.
-pub async fn list(peer: &Peer<RoleClient>, log: &Log) -> Result<Vec<Described>, String> {
+pub async fn list(peer: &Peer<RoleClient>, secrets: &Secrets, log: &Log) -> Result<Vec<Described>, String> {
     let mut tools = Vec::new();
     let mut names = HashSet::new();
     let mut cursor: Option<String> = None;
@@ -36,7 +37,7 @@ pub async fn list(peer: &Peer<RoleClient>, log: &Log) -> Result<Vec<Described>, 
             Ok(page) => serde_json::to_value(page).map_err(|error| error.to_string())?,
             // It has none to offer.
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(tools),
-            Err(error) => return Err(format!("its tools could not be listed: {}", broken::sentence(&error))),
+            Err(error) => return Err(format!("its tools could not be listed: {}", broken::sentence(&error, secrets))),
         };
         let Some(listed) = page.get("tools").and_then(Value::as_array) else {
             return Err("its tools could not be listed: the answer is no list".into());
@@ -46,7 +47,7 @@ pub async fn list(peer: &Peer<RoleClient>, log: &Log) -> Result<Vec<Described>, 
                 log.add(&format!("(it offers more than {TOOLS_PER_SERVER} tools; the others are left out)"));
                 return Ok(tools);
             }
-            match described(tool) {
+            match described(tool, secrets) {
                 Ok(tool) if names.insert(tool.tool.clone()) => tools.push(tool),
                 Ok(tool) => log.add(&format!("(there is more than one tool `{}`; the first counts)", tool.tool)),
                 Err(why) => log.add(&format!("(a tool is left out: {why})")),
@@ -62,10 +63,14 @@ pub async fn list(peer: &Peer<RoleClient>, log: &Log) -> Result<Vec<Described>, 
 }
 
 /// A tool as it is shown and offered, or why it cannot be.
-fn described(tool: &Value) -> Result<Described, String> {
+fn described(tool: &Value, secrets: &Secrets) -> Result<Described, String> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let name = text(tool.get("name"));
-    let shown = clean::line(&name, NAME_BYTES);
+    // A call without it would name another tool.
+    if secrets.is_in(name.as_bytes()) {
+        return Err("its name contains a credential of its server".into());
+    }
+    let shown = clean::line(&name, secrets, NAME_BYTES);
     if name.is_empty() || shown != name || hidden_characters(&name) > 0 {
         return Err(format!("`{shown}` is no name"));
     }
@@ -81,17 +86,17 @@ fn described(tool: &Value) -> Result<Described, String> {
     if written.contains("\\u0000") {
         return Err(format!("what `{name}` takes is described with a NUL"));
     }
-    check_schema(&schema).map_err(|why| format!("what `{name}` takes: {}", clean::line(&why, TITLE_BYTES)))?;
-    let title =
-        [tool.get("title"), tool.pointer("/annotations/title")].map(|title| clean::line(&text(title), TITLE_BYTES));
+    check_schema(&schema).map_err(|why| format!("what `{name}` takes: {}", clean::line(&why, secrets, TITLE_BYTES)))?;
+    let titles = [tool.get("title"), tool.pointer("/annotations/title")];
+    let title = titles.map(|title| clean::line(&text(title), secrets, TITLE_BYTES));
     let title = title.into_iter().find(|title| !title.is_empty()).unwrap_or_else(|| name.clone());
     let claims = |hint: &str| tool.pointer(&format!("/annotations/{hint}")).and_then(Value::as_bool) == Some(true);
     let hints = [("readOnlyHint", "read only"), ("destructiveHint", "destructive"), ("openWorldHint", "open world")];
     Ok(Described {
         tool: name,
         title,
-        description: clean::text(&text(tool.get("description")), TOOL_DESCRIPTION_BYTES),
-        schema,
+        description: clean::text(&text(tool.get("description")), secrets, TOOL_DESCRIPTION_BYTES),
+        schema: secrets.redact_value(schema),
         is_harmless: false,
         hints: hints.into_iter().filter(|(hint, _)| claims(hint)).map(|(_, words)| words.to_owned()).collect(),
     })
@@ -109,13 +114,15 @@ mod tests {
             "name": "copy", "description": "\u{1b}[31mCopies\u{1b}[0m\0 files", "inputSchema": { "type": "object" },
             "annotations": { "title": " Copy\nfiles ", "readOnlyHint": false, "destructiveHint": true, "openWorldHint": "yes" },
         });
-        let found = described(&tool).expect("it is a tool");
+        let found = described(&tool, &Secrets::default()).expect("it is a tool");
         assert_eq!((found.tool.as_str(), found.title.as_str()), ("copy", "Copy files"));
         assert_eq!(found.description, "Copies files");
         assert_eq!(found.hints, ["destructive"]);
         assert!(!found.is_harmless, "nobody can claim that");
         let long = json!({ "name": "x", "description": "ä".repeat(TOOL_DESCRIPTION_BYTES), "inputSchema": {} });
-        assert!(described(&long).expect("it is a tool").description.len() <= TOOL_DESCRIPTION_BYTES);
+        assert!(
+            described(&long, &Secrets::default()).expect("it is a tool").description.len() <= TOOL_DESCRIPTION_BYTES
+        );
     }
 
     #[test]
@@ -132,7 +139,7 @@ mod tests {
             (json!({ "name": "x", "inputSchema": { "title": "x".repeat(TOOL_SCHEMA_BYTES) } }), "64 KiB"),
             (json!("x"), "is no name"),
         ] {
-            let found = described(&tool);
+            let found = described(&tool, &Secrets::default());
             assert!(found.as_ref().is_err_and(|said| said.contains(why)), "{tool}: {found:?}");
         }
     }

@@ -25,8 +25,7 @@ impl Log {
 
     /// Adds a line; old ones go when there is no more room.
     pub fn add(&self, line: &str) {
-        // Before it is cut: half a key is none that would be known.
-        let line = clean::text(&self.secrets.redact_known(line.to_owned()), LINE_BYTES);
+        let line = clean::text(line, &self.secrets, LINE_BYTES);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push_str(line.trim_end());
         kept.push('\n');
@@ -37,6 +36,12 @@ impl Log {
                 kept.as_bytes()[from..].iter().position(|byte| *byte == b'\n').map_or(kept.len(), |at| from + at + 1);
             kept.drain(..cut);
         }
+    }
+
+    /// Adds the beginning of a line that was cut off, without what the cut may have left of a credential.
+    pub fn add_beginning(&self, line: Vec<u8>) {
+        let line = self.secrets.redact_beginning(line.into());
+        self.add(&format!("{}…", String::from_utf8_lossy(&line)));
     }
 
     pub fn text(&self) -> String {

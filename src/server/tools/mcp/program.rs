@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal};
-use tokio::io::BufReader;
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::io::{AsyncRead, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::{Duration, timeout};
 
 use super::guard::NOT_STARTED;
@@ -63,12 +63,12 @@ pub fn start(
     pipes.map(|pipes| (Program { guard }, pipes)).ok_or_else(|| io::Error::other("it has no pipes"))
 }
 
-async fn listen(stderr: ChildStderr, log: Log) {
+async fn listen(stderr: impl AsyncRead + Unpin, log: Log) {
     let mut lines = Lines::new(BufReader::new(stderr), STDERR_LINE_BYTES);
     while let Ok(Some(line)) = lines.next().await {
         match line {
             Line::Whole(line) => log.add(&String::from_utf8_lossy(&line)),
-            Line::TooLong { head, .. } => log.add(&format!("{}…", String::from_utf8_lossy(&head))),
+            Line::TooLong { head, .. } => log.add_beginning(head),
         }
     }
 }
@@ -127,5 +127,23 @@ fn said(status: Option<ExitStatus>) -> String {
         Some(code) if code > 128 => format!("signal {}", code - 128),
         Some(code) => format!("exit code {code}"),
         None => "killed".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::outbound::redact::Secrets;
+
+    #[tokio::test]
+    async fn line_of_standard_error_that_is_cut_within_a_key_shows_no_part_of_it() {
+        let key = "9f8e7d6c5b4a3f2e";
+        for padding in [500, 505, STDERR_LINE_BYTES - 8] {
+            let log = Log::without(Secrets::new([key.into()]));
+            let said = format!("{}{key}{}\nnext\n", "x".repeat(padding), "y".repeat(STDERR_LINE_BYTES));
+            listen(said.as_bytes(), log.clone()).await;
+            let text = log.text();
+            assert!(text.starts_with("xx") && text.ends_with("…\nnext\n") && !text.contains("9f8"), "{text}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::limits;
 use crate::domain::plain::hidden_characters;
+use crate::server::outbound::distinct_names::DistinctNames;
 
 /// What was done to the texts of one result.
 #[derive(Debug, Default)]
@@ -41,15 +42,11 @@ impl Cleaned {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => items.into_iter().map(|item| self.value(item)).collect(),
             Value::Object(members) => {
-                let mut cleaned = Map::new();
+                let mut cleaned = DistinctNames::default();
                 for (name, value) in members {
-                    let mut name = self.text(name);
-                    while cleaned.contains_key(&name) {
-                        name.push('_');
-                    }
-                    cleaned.insert(name, self.value(value));
+                    cleaned.insert(self.text(name), self.value(value));
                 }
-                Value::Object(cleaned)
+                cleaned.into_object()
             }
             other => other,
         }

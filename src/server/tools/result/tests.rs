@@ -34,8 +34,20 @@ fn texts_are_cleaned_and_what_was_done_is_counted() {
 #[test]
 fn structured_content_is_cleaned_in_names_and_values() {
     let outcome = of(vec![], Some(json!({"a\0": ["\u{1b}[1mx", {"b": "\0"}], "a\u{2400}": 1.5, "n": null})));
-    assert_eq!(outcome.result, json!({"a\u{2400}": ["x", {"b": "\u{2400}"}], "a\u{2400}_": 1.5, "n": null}));
+    assert_eq!(outcome.result, json!({"a\u{2400}": ["x", {"b": "\u{2400}"}], "a\u{2400}_2": 1.5, "n": null}));
     assert_eq!(outcome.metadata["cleaned"], json!({"nul": 2, "ansi": 1}));
+}
+
+#[test]
+fn names_that_are_equal_without_their_escapes_become_distinct_names_of_linear_size() {
+    const NAMES: usize = 2000;
+    let name = |at: usize| format!("a{}", "\u{1b}[0m".repeat(at + 1));
+    let members: Map<String, Value> = (0..NAMES).map(|at| (name(at), json!(at))).collect();
+    let (cleaned, given) = (Cleaned::default().value(Value::Object(members)), json!((0..NAMES).collect::<Vec<_>>()));
+    let members = cleaned.as_object().unwrap();
+    assert!(members.values().eq(given.as_array().unwrap()), "no member is lost");
+    let size: usize = members.keys().map(String::len).sum();
+    assert!(size < 20 * NAMES, "{size} bytes of names");
 }
 
 #[test]

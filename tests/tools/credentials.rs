@@ -1,0 +1,63 @@
+//! Servers that repeat the key they are reached with, at the place at which their words are cut: neither a call nor a
+//! status shows a part of it.
+
+use serde_json::json;
+use turnleaf::domain::tool::ToolProgress;
+use turnleaf::server::tools::mcp::{Servers, State, Transport};
+use turnleaf::server::tools::toolbox::Fate;
+
+use crate::rig::{call, config, key, misbehaving, patience, servers, start, text, until_state};
+
+const KEY: &str = "9f8e7d6c5b4a3f2e";
+/// Enough of it to be known by.
+const PART: &str = "9f8e7";
+
+fn reached_with_the_key(mode: &str) -> Servers {
+    let servers = servers(patience());
+    let env = [("API_KEY".to_owned(), KEY.to_owned())].into();
+    servers.put(key("bad"), config(Transport::Program { argv: vec![misbehaving(), mode.into()], env, folder: None }));
+    servers
+}
+
+#[tokio::test]
+async fn progress_that_is_cut_within_a_key_shows_no_part_of_it() {
+    let servers = reached_with_the_key("good");
+    // The count stands before the words in one line, and the words stand alone in another.
+    for padding in [274, 286] {
+        let words = format!("{}{KEY}", "x".repeat(padding));
+        let mut running = start(&servers, "slow", json!({ "steps": 50, "ms": 20, "says": words }));
+        let has_tail = |told: &Option<ToolProgress>| {
+            told.as_ref().is_some_and(|told| told.tail.iter().filter(|line| line.starts_with("xx")).count() > 1)
+        };
+        let told = running.progress.wait_for(has_tail).await.unwrap().clone().unwrap();
+        assert!(told.line.contains("xx") && !told.line.contains(PART), "{told:?}");
+        assert!(told.tail.iter().all(|line| !line.contains(PART)), "{told:?}");
+    }
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn error_that_is_cut_within_a_key_shows_no_part_of_it() {
+    let servers = reached_with_the_key("good");
+    let words = format!("{}{KEY}", "x".repeat(1990));
+    let outcome = call(&servers, "complain", json!({ "text": words })).await;
+    let told = text(&outcome);
+    assert_eq!(outcome.fate, Fate::Failed);
+    assert!(told.contains("xx") && !told.contains(PART), "{told}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn name_titles_descriptions_and_schemas_of_a_server_do_not_repeat_its_key() {
+    let servers = reached_with_the_key("boastful");
+    let status = until_state(&servers, State::Ready).await;
+    let name = status.implementation.unwrap();
+    assert!(name.starts_with("xx") && !name.contains(PART), "{name}");
+    let tool = status.tools.iter().find(|tool| tool.tool == "boast").unwrap();
+    assert!(tool.title.starts_with("xx") && !tool.title.contains(PART), "{}", tool.title);
+    assert!(tool.description.starts_with("xx") && !tool.description.contains(PART), "{}", tool.description);
+    assert_eq!(tool.schema["properties"]["key"]["default"], "[removed]");
+    assert!(status.tools.iter().all(|tool| !tool.tool.contains(PART)), "a name without its key would name no tool");
+    assert!(status.log.contains("a tool is left out: its name contains a credential"), "{}", status.log);
+    servers.shut_down().await;
+}
