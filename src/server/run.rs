@@ -20,6 +20,6 @@ pub mod resume;
 pub mod supervisor;
 pub mod sweep;
 
-pub use follower::{Cursor, Followed};
+pub use follower::{Cursor, Followed, may_be_shortened};
 pub use pace::Pace;
 pub use supervisor::{Job, StopOutcome, Supervisor};

@@ -48,7 +48,7 @@ pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.
 pub use crate::server::outbound::registry::Check;
 pub use crate::server::run::live::Line;
-pub use crate::server::run::{Cursor, Followed};
+pub use crate::server::run::{Cursor, Followed, may_be_shortened};
 pub use crate::server::store::StoreError;
 pub use crate::server::store::deletions::{Deletion, Of};
 pub use crate::server::store::drafts::Draft;

@@ -95,7 +95,6 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("turns/outline", turns::outline::STATEMENTS),
         ("turns/extent", turns::extent::STATEMENTS),
         ("turns/find", turns::find::STATEMENTS),
-        ("turns/forced", turns::forced::STATEMENTS),
         ("turns/lineage", turns::lineage::STATEMENTS),
         ("turns/provenance", turns::provenance::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),

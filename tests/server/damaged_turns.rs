@@ -14,7 +14,7 @@ use turnleaf::server::tools::toolbox::NoTools;
 use crate::house::{House, answer, text};
 
 /// Damages of a turn, of its branch and of its blocks, as a disk can do them; PostgreSQL lets nobody write most of them.
-const DAMAGES: [&str; 12] = [
+const DAMAGES: [&str; 18] = [
     "UPDATE turns SET role = 'assistanu' WHERE id = {turn}",
     "UPDATE turns SET role = CAST(X'ff' AS TEXT) WHERE id = {turn}",
     "UPDATE turns SET ord = 0 WHERE id = {turn}",
@@ -27,6 +27,13 @@ const DAMAGES: [&str; 12] = [
     "DROP TRIGGER branches_keep_their_lock; UPDATE branches SET model = CAST(X'ff' AS TEXT) WHERE id = (SELECT branch_id FROM turns WHERE id = {turn})",
     "UPDATE turn_blocks SET chat_seq = -1, author = 'nobody' WHERE turn_id = {turn}",
     "UPDATE generations SET status = CAST(X'ff' AS TEXT) WHERE turn_id = {turn}",
+    "UPDATE turn_blocks SET chat_seq = chat_seq + 1 WHERE turn_id = {turn}",
+    "UPDATE turns SET prev_turn_id = CAST(prev_turn_id AS TEXT) WHERE id = {turn}",
+    "UPDATE turns SET branch_id = CAST(branch_id AS TEXT) WHERE id = {turn}",
+    "UPDATE turn_blocks SET generation_id = CAST(generation_id AS TEXT) WHERE turn_id = {turn}",
+    "UPDATE turn_blocks SET seq = 'first' WHERE turn_id = {turn}",
+    // The index of the search, for all of them.
+    "UPDATE search_words_data SET block = X'ffff' WHERE id = 10",
 ];
 
 /// Far more than an ending takes.
@@ -35,8 +42,16 @@ const SOON: Duration = Duration::from_secs(20);
 async fn damage(house: &House, id: TurnId, damage: &str) {
     let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
     let damage = damage.replace("{turn}", &format!("X'{}'", id.uuid().simple()));
+    // A bit of a row's header is enough to change the type of a value.
+    let schema = |sql: &str| {
+        format!(
+            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = {sql} \
+             WHERE type = 'table' AND name IN ('turns', 'turn_blocks'); PRAGMA writable_schema = RESET"
+        )
+    };
+    let (loose, strict) = (schema("replace(sql, ') STRICT', ')')"), schema("sql || ' STRICT'"));
     let text = format!(
-        "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; {damage}; \
+        "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; {loose}; {damage}; {strict}; \
          PRAGMA ignore_check_constraints = OFF; PRAGMA foreign_keys = ON"
     );
     sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap();
@@ -45,6 +60,15 @@ async fn damage(house: &House, id: TurnId, damage: &str) {
 async fn status(house: &House, id: TurnId) -> String {
     let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
     sqlx::query_scalar("SELECT status FROM turns WHERE id = $1").bind(id.uuid()).fetch_one(writer).await.unwrap()
+}
+
+/// Whether the reply's words are in its row and in a block of it.
+async fn has_words(house: &House, id: TurnId) -> bool {
+    const IN_ROW: &str = "SELECT COUNT(*) > 0 FROM turns WHERE id = $1 AND content_text LIKE '%first words%'";
+    const IN_BLOCK: &str = "SELECT COUNT(*) > 0 FROM turn_blocks WHERE turn_id = $1 AND content LIKE '%first words%'";
+    let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
+    let has = async |text| sqlx::query_scalar::<_, bool>(text).bind(id.uuid()).fetch_one(writer).await.unwrap();
+    has(IN_ROW).await && has(IN_BLOCK).await
 }
 
 /// Replies that hang after their first words, each in a chat of its own, all of it stored.
@@ -76,6 +100,7 @@ async fn reply_whose_row_or_neighbours_are_damaged_ends_at_the_first_start() {
     let house = house.killed(Scripted::new("scripted", [answer([text("next")])]), Arc::new(NoTools)).await;
     for (id, damage) in replies.iter().zip(DAMAGES) {
         assert_eq!(status(&house, *id).await, "error", "{damage}");
+        assert!(has_words(&house, *id).await, "{damage}: what was shown is kept");
     }
     assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0, "nothing is left for another start");
     // The rules of the tables still hold for everybody else.
@@ -96,6 +121,7 @@ async fn reply_whose_row_or_neighbours_get_damaged_while_it_runs_ends_when_it_is
         live.ended().await;
         let status = status(&house, *id).await;
         assert!(matches!(status.as_str(), "cancelled" | "error"), "{text}: {status}");
+        assert!(has_words(&house, *id).await, "{text}: what was shown is kept");
     }
     house.close().await;
 }

@@ -29,7 +29,7 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::markup::markup_of;
 use crate::server::platform::tasks;
-use crate::server::service::{Cursor, Followed, Line, ServiceError, StoreError};
+use crate::server::service::{Cursor, Followed, Line, ServiceError, StoreError, may_be_shortened};
 use crate::ui::locale::{Locale, locale, speak};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -75,7 +75,7 @@ pub async fn events(
     if turn.status.is_terminal()
         && turn.last_event_seq > 0
         && cursor == Cursor::After(turn.last_event_seq)
-        && !restarted(&turn)
+        && !may_be_shortened(&turn)
     {
         // All of it was seen: 204 tells a browser's EventSource not to come back.
         return Ok(StatusCode::NO_CONTENT.into_response());
@@ -92,10 +92,6 @@ pub async fn events(
         ndjson::Lines::CONTENT_TYPE => respond(ndjson::Lines::of(&turn), place, outgoing),
         _ => respond(sse::Sse::of(id), place, outgoing),
     })
-}
-
-fn restarted(turn: &crate::domain::Turn) -> bool {
-    turn.error.as_ref().is_some_and(|failure| failure.kind == crate::domain::FailureKind::ServerRestarted)
 }
 
 fn respond<E: Encoder + 'static>(

@@ -9,7 +9,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::live::{Joined, Line, Notification};
 use super::supervisor::Supervisor;
-use crate::domain::{Failure, FailureKind, Turn, TurnId, UserId};
+use crate::domain::{FailureKind, Turn, TurnId, UserId};
 use crate::server::store::{StoreError, turn_events, turns};
 
 /// Lines read from the journal at a time.
@@ -61,7 +61,8 @@ impl Supervisor {
             let mut was_live = false;
             'following: loop {
                 let joined = supervisor.live(id).map(|live| live.join());
-                if joined.is_none() && was_live {
+                let is_over = || supervisor.live(id).is_none_or(|live| live.with_turn(|turn| turn.status.is_terminal()));
+                if was_live && is_over() {
                     // It ended, perhaps with less than this follower was shown.
                     let Some(turn) = turns::find(supervisor.db(), owner, id).await? else { return };
                     if turn.status.is_terminal() && needs_snapshot(&turn, at) {
@@ -69,7 +70,7 @@ impl Supervisor {
                         return;
                     }
                 }
-                was_live = joined.is_some();
+                was_live |= joined.is_some();
                 let stored = joined.as_ref().map_or(u64::MAX, |joined| joined.committed);
                 while at < stored {
                     let page = turn_events::after(supervisor.db(), owner, id, at, PAGE).await?;
@@ -154,9 +155,15 @@ impl Supervisor {
     }
 }
 
-/// Whether replaying from `at` could mislead: the follower saw growth that a crash, or a database that refused it, took
-/// away before it was stored, so its numbers mean something else now; or it claims to have seen what does not exist.
+/// Whether a turn may have ended with less than its followers were shown: a crash, or a database that refused it, took growth
+/// away before it was stored.
+pub fn may_be_shortened(turn: &Turn) -> bool {
+    let kind = turn.error.as_ref().map(|failure| failure.kind);
+    matches!(kind, Some(FailureKind::ServerRestarted | FailureKind::Internal))
+}
+
+/// Whether replaying from `at` could mislead: the follower saw growth that is not stored, so its numbers mean something
+/// else now; or it claims to have seen what does not exist.
 fn needs_snapshot(turn: &Turn, at: u64) -> bool {
-    let is_shortened = |failure: &Failure| matches!(failure.kind, FailureKind::ServerRestarted | FailureKind::Internal);
-    at > 0 && (turn.error.as_ref().is_some_and(is_shortened) || at > turn.last_event_seq)
+    at > 0 && (may_be_shortened(turn) || at > turn.last_event_seq)
 }

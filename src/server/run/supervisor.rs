@@ -258,12 +258,7 @@ impl Supervisor {
         {
             super::sweep::end(&self.0.db, &self.0.clock, turn, ending).await?;
         }
-        self.show_as_stored(live).await
-    }
-
-    /// Shows the followers of a turn that is over what is stored of it, which is less than they were shown.
-    pub(super) async fn show_as_stored(&self, live: &Live) -> Result<(), StoreError> {
-        let id = live.with_turn(|turn| turn.id);
+        // Its followers were shown more.
         if let Some(turn) = turns::find(&self.0.db, live.owner(), id).await?
             && turn.status.is_terminal()
         {

@@ -49,30 +49,9 @@ fn restarted() -> Ending {
     Ending::Failed(Failure::new(FailureKind::ServerRestarted, ""))
 }
 
-/// Ends one turn that nothing drives. One that has an ending meanwhile keeps it. Where the database refuses a part of the
-/// ending, because rows of the turn are damaged, the turn ends with what is stored.
-pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, turn: Turn, ending: &Ending) -> Result<(), StoreError> {
-    let mut ended = turn.clone();
-    match end_whole(db, clock, turn, ending).await {
-        Err(error) if is_of_rows(&error) => {
-            tracing::error!(turn = %ended.id, %error, "a damaged turn ends with what is stored of it");
-            let now = clock.now();
-            let first = ended.next_block_seq();
-            let events = closing(&ended, ending, Spent::default(), (now, first), ids::mint::<BlockId>);
-            let first = ended.last_event_seq + 1;
-            fold::fold(&mut ended, (first..).zip(&events));
-            turns::end_row(db, &ended).await.map(drop)
-        }
-        done => done,
-    }
-}
-
-/// Whether damaged rows are the reason, and not the database.
-fn is_of_rows(error: &StoreError) -> bool {
-    error.is_refusal() || matches!(error, StoreError::Inconsistent { .. })
-}
-
-async fn end_whole(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending: &Ending) -> Result<(), StoreError> {
+/// Ends one turn that nothing drives. One that has an ending meanwhile keeps it. What the database refuses of the ending,
+/// because rows of the turn are damaged, is left out of it.
+pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending: &Ending) -> Result<(), StoreError> {
     let now = clock.now();
     let (usage, cost) = spending::of_turn(db, turn.id).await?;
     let cut_off = generations::running(db, turn.id).await?;
@@ -107,24 +86,31 @@ async fn end_whole(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending: &End
     tx.mark().await?;
     let closed = generations::close_others(&mut tx, turn.id, status, now).await;
     keep_or_undo(&mut tx, closed).await?;
-    if !turns::finish(&mut tx, &turn).await? {
-        tracing::warn!(turn = %turn.id, "a turn that was to be ended has an ending");
-        return tx.rollback().await;
+    tx.mark().await?;
+    let finished = turns::finish(&mut tx, &turn).await;
+    match keep_or_undo(&mut tx, finished).await? {
+        Some(true) => tx.commit().await,
+        Some(false) => {
+            tracing::warn!(turn = %turn.id, "a turn that was to be ended has an ending");
+            tx.rollback().await
+        }
+        None => {
+            // All but the row itself, which breaks the rules of its table.
+            tx.commit().await?;
+            turns::end_row(db, &turn).await.map(drop)
+        }
     }
-    tx.commit().await
 }
 
 /// Keeps a change of rows behind the mark, or undoes it where a damaged row does not allow it: the end of their turn does
 /// not wait for that.
-async fn keep_or_undo(tx: &mut Tx, change: Result<(), StoreError>) -> Result<(), StoreError> {
-    match change {
-        Ok(()) => tx.forget_mark().await,
-        Err(error) if is_of_rows(&error) => {
-            tracing::error!(%error, "a damaged row of a turn that ends stays as it is; `turnleaf fsck` names it");
-            tx.back_to_mark().await
-        }
-        Err(error) => Err(error),
-    }
+async fn keep_or_undo<T>(tx: &mut Tx, change: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    let kept = tx.keep_or_undo(change, |error| !error.is_database_wide()).await?;
+    Ok(kept
+        .inspect_err(
+            |error| tracing::error!(%error, "a damaged row of a turn that ends stays as it is; `turnleaf fsck` names it"),
+        )
+        .ok())
 }
 
 /// Interrupts what ran in a turn that goes on.
@@ -158,18 +144,23 @@ async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<()
 /// Moves blocks that are not stored behind all rows, where a row has their place that cannot be read as theirs. Gives
 /// the place of the next block.
 fn make_room(turn: &mut Turn, stored: &[StoredPlace]) -> u32 {
-    let behind = stored.iter().filter_map(|row| row.seq).max().map_or(0, |last| last + 1);
-    let mut next = turn.next_block_seq().max(behind);
+    let mut next = turn.next_block_seq().max(behind(stored));
     let ord = turn.ord;
     for block in &mut turn.blocks {
         let is_stored = stored.iter().any(|row| row.id == Some(block.id));
-        if !is_stored && stored.iter().any(|row| row.seq == Some(block.seq)) {
+        let is_taken = |row: &StoredPlace| [row.seq, row.seq_in_chat].contains(&Some(block.seq));
+        if !is_stored && stored.iter().any(is_taken) {
             (block.seq, block.chat_seq) = (next, chat_seq(ord, next));
             next += 1;
         }
     }
     turn.blocks.sort_by_key(|block| block.seq);
     next
+}
+
+/// The first place behind all rows.
+fn behind(stored: &[StoredPlace]) -> u32 {
+    stored.iter().flat_map(|row| [row.seq, row.seq_in_chat]).flatten().max().map_or(0, |last| last + 1)
 }
 
 /// Stores events of a turn that nothing drives, and its blocks as they are with them. Rows that are finished stay as they
@@ -198,8 +189,48 @@ async fn record(
     let changed = |block: &&Block| events.iter().any(|event| event.block_id() == Some(block.id));
     let is_finished = |block: &&Block| stored.iter().any(|row| row.id == Some(block.id) && row.is_finished);
     let blocks = turn.blocks.iter().filter(is_of_turn).filter(|block| changed(block) || !is_finished(block));
-    let blocks: Vec<_> = blocks.map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
-    turn_blocks::upsert(tx, &blocks, now).await
+    let blocks: Vec<BlockOf<'_>> =
+        blocks.map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    let refused = store_blocks(tx, &blocks, now).await?;
+    // Their rows are damaged; what they are is stored behind all others, so that nothing of it is lost.
+    let next = turn.next_block_seq().max(behind(stored));
+    let moved: Vec<Block> = (next..)
+        .zip(refused)
+        .map(|(seq, of)| Block { id: ids::mint(), seq, chat_seq: chat_seq(turn.ord, seq), ..of.block.clone() })
+        .collect();
+    let moved: Vec<BlockOf<'_>> =
+        moved.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    for of in store_blocks(tx, &moved, now).await? {
+        // What it names may be what is damaged.
+        let block = Block { parent_block_id: None, generation_id: None, ..of.block.clone() };
+        let left = store_blocks(tx, &[BlockOf { block: &block, ..of }], now).await?;
+        if !left.is_empty() {
+            tracing::error!(turn = %turn.id, "a block of a turn that ends cannot be stored");
+        }
+    }
+    Ok(())
+}
+
+/// Stores blocks, and gives those that the database refuses.
+async fn store_blocks<'b>(
+    tx: &mut Tx,
+    blocks: &[BlockOf<'b>],
+    now: DateTime<Utc>,
+) -> Result<Vec<BlockOf<'b>>, StoreError> {
+    tx.mark().await?;
+    let all = turn_blocks::upsert(tx, blocks, now).await;
+    if keep_or_undo(tx, all).await?.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut refused = Vec::new();
+    for of in blocks {
+        tx.mark().await?;
+        let one = turn_blocks::upsert(tx, &[*of], now).await;
+        if keep_or_undo(tx, one).await?.is_none() {
+            refused.push(*of);
+        }
+    }
+    Ok(refused)
 }
 
 /// Indexes for the search what is older than its index.

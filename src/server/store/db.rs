@@ -236,6 +236,22 @@ impl Tx {
         self.say("RELEASE SAVEPOINT mark").await
     }
 
+    /// Ends a mark: keeps the change behind it, or undoes it where it failed as `is_tolerated` says, and gives that failure.
+    ///
+    /// # Errors
+    /// Every other failure of the change.
+    pub async fn keep_or_undo<T>(
+        &mut self,
+        change: Result<T, StoreError>,
+        is_tolerated: impl FnOnce(&StoreError) -> bool,
+    ) -> Result<Result<T, StoreError>, StoreError> {
+        match change {
+            Ok(done) => self.forget_mark().await.map(|()| Ok(done)),
+            Err(error) if is_tolerated(&error) => self.back_to_mark().await.map(|()| Err(error)),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn say(&mut self, text: &'static str) -> Result<(), StoreError> {
         in_tx!(self, |conn| sqlx::query(text).execute(conn).await.map(drop))?;
         Ok(())

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sqlx::error::BoxDynError;
-use sqlx::{Database, Decode, FromRow, Row, Type};
+use sqlx::{Database, Decode, FromRow, Row, Type, ValueRef};
 use uuid::Uuid;
 
 use crate::domain::{Block, Content, TurnId, json_bounds, limits, notice};
@@ -187,8 +187,11 @@ impl<T: Default> Default for Lossy<T> {
     }
 }
 
-impl<'r, DB: Database, T: Decode<'r, DB>> Decode<'r, DB> for Lossy<T> {
+impl<'r, DB: Database, T: Decode<'r, DB> + Type<DB>> Decode<'r, DB> for Lossy<T> {
     fn decode(value: DB::ValueRef<'r>) -> Result<Self, BoxDynError> {
+        if !value.is_null() && !T::compatible(&value.type_info()) {
+            return Ok(Self(Err("it is of another type than its column".to_owned())));
+        }
         Ok(Self(T::decode(value).map_err(|error| error.to_string())))
     }
 }
@@ -198,8 +201,9 @@ impl<DB: Database, T: Type<DB>> Type<DB> for Lossy<T> {
         T::type_info()
     }
 
-    fn compatible(of: &DB::TypeInfo) -> bool {
-        T::compatible(of)
+    /// Decoding looks at the type: a value of another one is found by itself, too.
+    fn compatible(_: &DB::TypeInfo) -> bool {
+        true
     }
 }
 

@@ -28,7 +28,7 @@ sql! {
     OF_TURN = "SELECT id, turn_id, seq, chat_seq, author, state, content, parent_block_id, generation_id, metadata, \
         created_at FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
     /// By the turn and by its places in the chat: either name of a row may be damaged.
-    PLACES = "SELECT id, seq, state FROM turn_blocks \
+    PLACES = "SELECT id, seq, chat_seq, state FROM turn_blocks \
         WHERE turn_id = $1 OR (chat_id = $2 AND chat_seq BETWEEN $3 AND $4)";
     CLOSE_OPEN = "UPDATE turn_blocks SET state = $2, updated_at = $3 WHERE turn_id = $1 AND state = $4";
     RESULTS_OF = "SELECT COUNT(*) FROM turn_blocks b JOIN turns t ON t.id = b.turn_id \
@@ -144,20 +144,26 @@ pub struct StoredPlace {
     pub id: Option<BlockId>,
     /// `None` where it is no place of a block.
     pub seq: Option<u32>,
+    /// The same by its place in the chat, which says otherwise where one of them is damaged.
+    pub seq_in_chat: Option<u32>,
     /// Whether its content is there for good.
     pub is_finished: bool,
 }
 
 /// The rows of a turn's blocks, readable or not: where another block can be stored, and what must stay as it is.
 pub async fn stored_places(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredPlace>, StoreError> {
-    let rows: Vec<(Lossy<Uuid>, Lossy<i64>, Lossy<String>)> = in_tx!(tx, |conn| {
+    type Row = (Lossy<Uuid>, Lossy<i64>, Lossy<i64>, Lossy<String>);
+    let rows: Vec<Row> = in_tx!(tx, |conn| {
         let query = sqlx::query_as(PLACES).bind(turn.id.uuid()).bind(turn.chat_id.uuid());
         let query = query.bind(chat_seq(turn.ord, 0)).bind(chat_seq(turn.ord, LAST_BLOCK_SEQ));
         query.fetch_all(conn).await?
     });
-    let place = |(id, seq, state): (Lossy<Uuid>, Lossy<i64>, Lossy<String>)| StoredPlace {
+    let first = chat_seq(turn.ord, 0);
+    let seq_of = |seq: i64| u32::try_from(seq).ok().filter(|seq| *seq < LAST_BLOCK_SEQ);
+    let place = |(id, seq, of_chat, state): Row| StoredPlace {
         id: id.into_result().ok().map(BlockId::from),
-        seq: seq.into_result().ok().and_then(|seq| u32::try_from(seq).ok()).filter(|seq| *seq < LAST_BLOCK_SEQ),
+        seq: seq.into_result().ok().and_then(seq_of),
+        seq_in_chat: of_chat.into_result().ok().and_then(|of_chat| seq_of(of_chat.checked_sub(first)?)),
         is_finished: state.into_result().is_ok_and(|state| state != word(BlockState::Open)),
     };
     Ok(rows.into_iter().map(place).collect())

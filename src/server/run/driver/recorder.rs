@@ -167,7 +167,8 @@ impl Recorder {
                 Ok(()) => break,
                 Err(unstored) if unstored.is_taken => {
                     tracing::error!(turn = %self.turn.id, "somebody else has ended this turn");
-                    if let Err(error) = supervisor.show_as_stored(&self.live).await {
+                    // Rows with places that are not theirs look like another's; then it has not ended yet.
+                    if let Err(error) = supervisor.end_as_stored(&self.live, &Ending::Failed(unstored.failure)).await {
                         tracing::error!(turn = %self.turn.id, %error, "its ending cannot be shown");
                     }
                     return;

@@ -49,6 +49,8 @@ struct Apart {
     entries: Vec<Entry>,
     again_at: Instant,
     pause: Duration,
+    /// Of the last attempt at them.
+    error: StoreError,
 }
 
 /// What became of entries.
@@ -209,17 +211,17 @@ impl Writer {
             let result = self.attempt(&entries, LOCK_WAIT_AGAIN).await;
             has_stored |= result.is_ok();
             match result {
-                Err(error) if error.is_busy() => busy.push((turn, entries)),
+                Err(error) if error.is_busy() => busy.push((turn, entries, error)),
                 result => answer(entries, Outcome::of(&result)),
             }
         }
-        for (turn, mut entries) in busy {
+        for (turn, mut entries, error) in busy {
             if has_stored {
                 // The journal writes; it is this turn that waits.
                 entries.iter_mut().for_each(|entry| drop(entry.waiting.take()));
                 tracing::warn!(%turn, "what a reply wrote cannot be stored while others are");
                 let again_at = Instant::now() + PAUSE_FIRST;
-                self.apart.insert(turn, Apart { entries, again_at, pause: PAUSE_FIRST });
+                self.apart.insert(turn, Apart { entries, again_at, pause: PAUSE_FIRST, error });
             } else {
                 self.waiting.extend(entries);
             }
@@ -239,6 +241,7 @@ impl Writer {
                     && !is_older(&apart.entries, self.patience) =>
             {
                 apart.pause = (apart.pause * 2).min(PAUSE_APART_MAX);
+                apart.error = error;
                 apart.again_at = Instant::now() + apart.pause;
                 self.apart.insert(turn, apart);
             }
@@ -256,17 +259,20 @@ impl Writer {
         let is_late = |entry: &Entry| entry.since.elapsed() >= self.patience;
         let late: Vec<TurnId> = self.waiting.iter().filter(|entry| is_late(entry)).map(|entry| entry.turn_id).collect();
         let late_apart = self.apart.extract_if(.., |_, apart| is_older(&apart.entries, self.patience));
-        let late_apart: Vec<Entry> = late_apart.flat_map(|(_, apart)| apart.entries).collect();
+        let late_apart: Vec<Apart> = late_apart.map(|(_, apart)| apart).collect();
         if late.is_empty() && late_apart.is_empty() {
             return;
         }
         // A database that stores nothing at all is away; one that stores nothing of these may refuse them.
         let stores = self.attempt(&[], LOCK_WAIT).await.is_ok();
+        // Of turns that were tried together, nobody knows whose the failure is.
+        let outcome = Outcome::of_error(error, stores && self.is_of_one_turn());
         let (late, waiting) = self.waiting.drain(..).partition(|entry| late.contains(&entry.turn_id));
         self.waiting = waiting;
-        let outcome = Outcome::of_error(error, stores);
         answer::<Vec<Entry>>(late, outcome);
-        answer(late_apart, outcome);
+        for Apart { entries, error, .. } in late_apart {
+            answer(entries, Outcome::of_error(&error, stores));
+        }
     }
 
     /// Stores within the time that the database has for it. A dead connection would never say that it is dead.

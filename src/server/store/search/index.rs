@@ -52,17 +52,42 @@ pub(in crate::server::store) struct Entry {
 
 /// Indexes what a turn says.
 pub async fn turn(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
-    item(tx, Kind::Turn, turn.uuid(), Age::New).await
+    new(tx, Kind::Turn, turn.uuid()).await
 }
 
 /// Indexes the title of a chat.
 pub async fn chat_title(tx: &mut Tx, chat: ChatId) -> Result<(), StoreError> {
-    item(tx, Kind::Chat, chat.uuid(), Age::New).await
+    new(tx, Kind::Chat, chat.uuid()).await
 }
 
 /// Indexes the title and the newest text of a document.
 pub async fn document(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
-    item(tx, Kind::Document, document.uuid(), Age::New).await
+    new(tx, Kind::Document, document.uuid()).await
+}
+
+/// Indexes what is new or changed. The index is derived: where it is damaged, or what stands beside the thing is, the thing is
+/// stored all the same.
+async fn new(tx: &mut Tx, kind: Kind, id: Uuid) -> Result<(), StoreError> {
+    tx.mark().await?;
+    let indexed = item(tx, kind, id, Age::New).await;
+    let flushed = match indexed {
+        Ok(()) => flush(tx).await,
+        failed => failed,
+    };
+    let is_tolerated = |error: &StoreError| error.is_damaged() || !error.is_database_wide();
+    if let Err(error) = tx.keep_or_undo(flushed, is_tolerated).await? {
+        tracing::error!(kind = kind.as_str(), %id, %error, "it could not be indexed for the search");
+    }
+    Ok(())
+}
+
+/// Lets SQLite write the words that it keeps back: a damaged index would else say so only when everything is committed.
+async fn flush(tx: &mut Tx) -> Result<(), StoreError> {
+    if let Tx::Sqlite(_) = tx {
+        tx.mark().await?;
+        tx.forget_mark().await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn item(tx: &mut Tx, kind: Kind, id: Uuid, age: Age) -> Result<(), StoreError> {
