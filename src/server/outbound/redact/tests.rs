@@ -167,7 +167,7 @@ fn text_that_begins_like_a_long_key_everywhere_takes_bounded_work() {
     let key = format!("{}bcdef", "a".repeat(4000));
     let secrets = Secrets::new([SecretString::from(key.as_str())]);
     for one in ["a", r"\u0061", r"\\\\u0061"] {
-        let text = one.repeat(1 << 17);
+        let text = one.repeat(1 << 15);
         let started = std::time::Instant::now();
         secrets.is_in(text.as_bytes());
         secrets.redact_bytes(text.clone().into());
