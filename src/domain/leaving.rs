@@ -63,7 +63,10 @@ impl KnownHosts {
 }
 
 /// Endings of files that are domains, too.
-const FILE_ENDINGS: [&str; 24] = [
+const FILE_ENDINGS: [&str; 36] = [
+    "ac",
+    "ai",
+    "am",
     "app",
     "as",
     "bz",
@@ -71,21 +74,30 @@ const FILE_ENDINGS: [&str; 24] = [
     "cc",
     "cl",
     "cr",
+    "do",
     "gd",
+    "in",
+    "inc",
     "la",
     "md",
     "mk",
     "ml",
+    "mm",
+    "mo",
     "mov",
     "ms",
     "pl",
     "pm",
+    "pro",
     "properties",
     "ps",
+    "pub",
     "py",
     "rs",
     "sh",
     "so",
+    "st",
+    "sv",
     "tf",
     "zip",
 ];
@@ -159,11 +171,25 @@ mod tests {
             ("run setup.sh", "setup.sh"),
             ("src/main.rs:3", "main.rs"),
             ("see README.md.", "readme.md"),
+            ("config.inc, app.pro and key.pub", "config.inc"),
+            ("config.inc, app.pro and key.pub", "app.pro"),
+            ("config.inc, app.pro and key.pub", "key.pub"),
+            ("configure.ac", "configure.ac"),
+            ("Makefile.am and Makefile.in", "makefile.am"),
+            ("Makefile.am and Makefile.in", "makefile.in"),
+            ("view.mm", "view.mm"),
+            ("stata.do", "stata.do"),
+            ("logo.ai", "logo.ai"),
             ("https://bücher.example/", "cher.example"),
             ("", "example.org"),
         ] {
             assert!(!known(text).has(host, &format!("https://{host}/x")), "{text:?}");
         }
+    }
+
+    #[test]
+    fn endings_of_files_are_sorted() {
+        assert!(FILE_ENDINGS.is_sorted());
     }
 
     #[test]

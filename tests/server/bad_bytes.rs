@@ -9,11 +9,14 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::limits;
 use turnleaf::server::platform::endpoint::{Api, Endpoint};
+use turnleaf::server::service::exports::Which;
 use turnleaf::server::store::generations::{self, raw};
 
 use crate::fakeprov::{FakeProvider, Verb};
 use crate::house::House;
 use crate::http_api::Api as Client;
+use crate::interchange::exported;
+use crate::taking_out::git;
 use crate::wire::{begun, end, ending, error, event, framed, opening, whole, words};
 
 const KEY: &str = "the-secret/key+of=this-test";
@@ -343,6 +346,50 @@ async fn key_that_was_stored_before_leaves_in_no_export() {
         assert!(!holds_key(&text) && shown.contains("[removed]"), "{form}: {shown}");
         let raw = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("data: {KEY}"));
         assert!(!shown.contains(&raw), "{form}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn key_in_a_title_a_prompt_a_name_or_a_document_leaves_in_no_export() {
+    let heard = hear_all([(Api::OpenaiChat, body_of(whole(Api::OpenaiChat, "hello")))]).await.remove(0);
+    let (house, chat) = (&heard.client.house, heard.chat.parse().unwrap());
+    let document = json!({ "title": "planted", "content": "planted" });
+    heard.client.call("POST", "/api/documents", Some(document)).await;
+    let planted = format!(
+        "UPDATE chats SET title = 'a {KEY}', system_prompt = 'b {KEY}'; \
+         UPDATE branches SET name = 'c {KEY}', label = 'd {KEY}', system_prompt = 'e {KEY}', tools = \
+             '[{{\"name\":\"look\",\"description\":\"f {KEY}\",\"parameters\":{{\"type\":\"object\"}}}}]'; \
+         UPDATE documents SET title = 'g {KEY}'; \
+         UPDATE document_versions SET content = 'h {KEY}', notes = '[\"i {KEY}\"]'; \
+         INSERT INTO chat_sources (chat_id, format, file, imported_at, differences) SELECT id, 'chatgpt', 'j {KEY}', \
+             created_at, '[{{\"kind\":\"lost\",\"place\":\"k {KEY}\",\"text\":\"l {KEY}\"}}]' FROM chats"
+    );
+    house.sql(planted.leak()).await;
+    let folder = house.dir.path().join("chat.git");
+    house.service.export_git_folder(house.owner, chat, &folder).await.unwrap().unwrap();
+    let objects = git(&folder, &["cat-file", "--batch-all-objects", "--batch"]).unwrap_or_else(|| "e [removed]".into());
+    let mut exports = vec![
+        ("everything", "abcdefghijkl", exported(house, Which::Everything).await),
+        ("objects", "e", objects.into_bytes()),
+        ("beside", "acdjkl", std::fs::read(folder.join("turnleaf.json")).unwrap()),
+    ];
+    for (form, letters) in [("json", "abcdefjkl"), ("markdown", "abjkl"), ("html", "abj"), ("git", "")] {
+        let path = format!("/api/chats/{}/export?format={form}", heard.chat);
+        let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
+        let response = heard.client.send(request).await;
+        let name = response.headers()["content-disposition"].to_str().unwrap().to_owned();
+        // What no name of a file has is another character in it.
+        assert!(!name.contains("the-secret") && name.contains("removed"), "{form}: {name}");
+        exports.push((form, letters, axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap().to_vec()));
+    }
+    for (form, letters, bytes) in exports {
+        let shown = String::from_utf8_lossy(&bytes);
+        assert!(!holds_key(&bytes) && !shown.contains("the-secret"), "{form}: {shown}");
+        // Markdown has backslashes before brackets.
+        let shown = shown.replace('\\', "");
+        for letter in letters.chars() {
+            assert!(shown.contains(&format!("{letter} [removed]")), "{form} without {letter}: {shown}");
+        }
     }
 }
 

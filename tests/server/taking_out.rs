@@ -28,7 +28,7 @@ use crate::http_api::Api;
 use crate::interchange::{exported, grown, imported, replies};
 
 /// What git says in a repository; nothing where there is no git, which is told.
-fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
+pub fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     command.arg("--git-dir").arg(repository).args(arguments).env_clear().env("HOME", repository);
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("GIT_CONFIG_NOSYSTEM", "1");

@@ -86,7 +86,9 @@ pub async fn chat(
     PathId(id): PathId<ChatId>,
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, Problem> {
-    let chat = app.service().chat(viewer.0, id).await?;
+    let mut chat = app.service().chat(viewer.0, id).await?;
+    // It names the file.
+    chat.title = app.service().without_keys(chat.title);
     let place = export_place(&app, viewer.0)?;
     let repository = Service::repository_name(&chat);
     let title = if chat.title.is_empty() { id.to_string() } else { chat.title };

@@ -17,27 +17,33 @@ use crate::domain::Failure;
 pub struct Redactor {
     secrets: Secrets,
     held: Vec<u8>,
+    /// The search took too much work: what follows may be the end of a key, and none of it is given.
+    is_cut: bool,
 }
 
 impl Redactor {
     pub fn new(secrets: Secrets) -> Self {
-        Self { secrets, held: Vec::new() }
+        Self { secrets, held: Vec::new(), is_cut: false }
     }
 
     /// What of the bytes so far is decided.
     pub fn push(&mut self, piece: Bytes) -> Bytes {
+        if self.is_cut {
+            return Bytes::new();
+        }
         if self.held.is_empty() && self.secrets.is_decided(&piece) {
             return piece;
         }
         self.held.extend_from_slice(&piece);
-        let (clean, read) = self.secrets.clean(&self.held, false);
-        self.held.drain(..read);
-        clean.into()
+        let clean = self.secrets.clean(&self.held, false);
+        self.held.drain(..clean.read);
+        self.is_cut = clean.is_cut;
+        clean.bytes.into()
     }
 
     /// What was held back: nothing follows.
     pub fn finish(&mut self) -> Bytes {
-        self.secrets.clean(&take(&mut self.held), true).0.into()
+        self.secrets.clean(&take(&mut self.held), true).bytes.into()
     }
 }
 

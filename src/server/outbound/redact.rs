@@ -8,7 +8,7 @@ use std::sync::Arc;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use self::spelling::{Match, match_secret};
+use self::spelling::{Match, Work, match_secret};
 use super::distinct_names::DistinctNames;
 
 const REMOVED: &str = "[removed]";
@@ -30,7 +30,7 @@ impl Secrets {
 
     /// The text without known secrets and without words that look like keys.
     pub fn redact(&self, text: &str) -> String {
-        let text = String::from_utf8_lossy(&self.clean(text.as_bytes(), true).0).into_owned();
+        let text = String::from_utf8_lossy(&self.clean(text.as_bytes(), true).bytes).into_owned();
         let is_of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*');
         let mut clean = String::with_capacity(text.len());
         let mut rest = text.as_str();
@@ -48,13 +48,13 @@ impl Secrets {
 
     /// The bytes without known secrets. All else stays exact.
     pub fn redact_bytes(&self, bytes: bytes::Bytes) -> bytes::Bytes {
-        let (clean, _) = self.clean(&bytes, true);
+        let clean = self.clean(&bytes, true).bytes;
         if clean.len() == bytes.len() && clean == bytes { bytes } else { clean.into() }
     }
 
     /// The beginning of bytes that were cut off, without known secrets and without what a cut may have left of one.
     pub fn redact_beginning(&self, bytes: bytes::Bytes) -> bytes::Bytes {
-        self.clean(&bytes, false).0.into()
+        self.clean(&bytes, false).bytes.into()
     }
 
     /// The value without known secrets in its texts and in the names of its objects, however deep. Two names that become
@@ -79,7 +79,7 @@ impl Secrets {
         if !self.is_in(text.as_bytes()) {
             return text;
         }
-        String::from_utf8_lossy(&self.clean(text.as_bytes(), true).0).into_owned()
+        String::from_utf8_lossy(&self.clean(text.as_bytes(), true).bytes).into_owned()
     }
 
     /// Whether one of them stands in a text of this value, or in a name.
@@ -98,26 +98,38 @@ impl Secrets {
         self.0.is_empty()
     }
 
-    /// Whether one of them stands in these bytes.
+    /// Whether one of them stands in these bytes, or may: bytes that take too much work are said to hold one.
     pub fn is_in(&self, bytes: &[u8]) -> bool {
-        self.places(bytes).any(|at| self.longest_at(&bytes[at..]).is_some())
+        let mut work = Work::on(bytes.len());
+        self.places(bytes).any(|at| self.find_at(&bytes[at..], &mut work).longest.is_some() || work.is_spent())
     }
 
     /// Whether bytes hold nothing of a secret, nor may end with the beginning of one.
     pub(super) fn is_decided(&self, bytes: &[u8]) -> bool {
-        self.places(bytes).all(|at| self.longest_at(&bytes[at..]).is_none() && !self.may_begin(&bytes[at..]))
+        let mut work = Work::on(bytes.len());
+        self.places(bytes).all(|at| {
+            let found = self.find_at(&bytes[at..], &mut work);
+            found.longest.is_none() && !found.may_go_on && !work.is_spent()
+        })
     }
 
-    /// The bytes without known secrets, and how many of them were read: all at the end, and else those before what may be
-    /// the beginning of a secret. From the left, and the longest of several that begin at the same place.
-    pub(super) fn clean(&self, bytes: &[u8], is_end: bool) -> (Vec<u8>, usize) {
+    /// The bytes without known secrets: all at the end, and else those before what may be the beginning of a secret. From
+    /// the left, and the longest of several that begin at the same place. Of bytes that take too much work, those that are
+    /// not searched are removed.
+    pub(super) fn clean(&self, bytes: &[u8], is_end: bool) -> Clean {
         let (mut clean, mut at) = (Vec::with_capacity(bytes.len()), 0);
+        let mut work = Work::on(bytes.len());
         while at < bytes.len() {
             let rest = &bytes[at..];
-            if !is_end && self.may_begin(rest) {
+            let found = self.find_at(rest, &mut work);
+            if work.is_spent() {
+                clean.extend_from_slice(REMOVED.as_bytes());
+                return Clean { bytes: clean, read: bytes.len(), is_cut: true };
+            }
+            if !is_end && found.may_go_on {
                 break;
             }
-            match self.longest_at(rest) {
+            match found.longest {
                 Some(length) => {
                     clean.extend_from_slice(REMOVED.as_bytes());
                     at += length;
@@ -130,7 +142,7 @@ impl Secrets {
                 }
             }
         }
-        (clean, at)
+        Clean { bytes: clean, read: at, is_cut: false }
     }
 
     /// Every place at which a secret may begin: not within backslashes, which are one escape with what is behind them.
@@ -144,23 +156,35 @@ impl Secrets {
         (0..bytes.len()).filter(move |&at| begins[usize::from(bytes[at])] && !is_in_run(at))
     }
 
-    /// How long the longest secret is that these bytes begin with.
-    fn longest_at(&self, bytes: &[u8]) -> Option<usize> {
-        let lengths = self.matches_at(bytes).filter_map(|found| match found {
-            Match::Whole(length) | Match::WholeAtEnd(length) => Some(length),
-            Match::Begun | Match::None => None,
-        });
-        lengths.max()
+    /// The secrets that these bytes begin with.
+    fn find_at(&self, bytes: &[u8], work: &mut Work) -> Found {
+        let mut found = Found { longest: None, may_go_on: false };
+        for secret in self.0.iter() {
+            let matched = match_secret(bytes, secret.expose_secret(), work);
+            if let Match::Whole(length) | Match::WholeAtEnd(length) = matched {
+                found.longest = found.longest.max(Some(length));
+            }
+            found.may_go_on |= matches!(matched, Match::Begun | Match::WholeAtEnd(_));
+        }
+        found
     }
+}
 
-    /// Whether these bytes, all of them, are the beginning of a secret that is longer.
-    fn may_begin(&self, bytes: &[u8]) -> bool {
-        self.matches_at(bytes).any(|found| matches!(found, Match::Begun | Match::WholeAtEnd(_)))
-    }
+/// The secrets at one place.
+struct Found {
+    /// The length of the longest.
+    longest: Option<usize>,
+    /// Whether the bytes, all of them, are the beginning of one that is longer.
+    may_go_on: bool,
+}
 
-    fn matches_at<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = Match> + 'a {
-        self.0.iter().map(|secret| match_secret(bytes, secret.expose_secret()))
-    }
+/// Bytes without secrets.
+pub(super) struct Clean {
+    pub bytes: Vec<u8>,
+    /// How many of those with secrets were read.
+    pub read: usize,
+    /// Whether the end was removed because it took too much work.
+    pub is_cut: bool,
 }
 
 /// How many backslashes bytes begin with.

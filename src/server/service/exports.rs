@@ -26,7 +26,7 @@ mod plan;
 mod tree;
 
 use beside::LookedFor;
-use clean::{clean_chat, clean_turn};
+use clean::{clean_branch, clean_chat, clean_turn};
 use damages::Damages;
 pub use path::ExportedPath;
 use tree::ReadTurn;
@@ -141,7 +141,7 @@ impl Service {
             out.blobs.insert(sha256.clone(), found.is_some());
             let Some(blob) = found else { continue };
             let bytes = Kept(blob.bytes.to_vec());
-            let name = blob.name.filter(|name| !name.is_empty());
+            let name = blob.name.filter(|name| !name.is_empty()).map(|name| self.without_keys(name));
             out.writer.blob(&ArchivedBlob { sha256, mime: blob.mime, name, bytes }).map_err(unwritable)?;
             if !out.flush().await {
                 return Ok(0);

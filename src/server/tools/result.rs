@@ -7,13 +7,14 @@ use sha2::{Digest, Sha256};
 
 use super::toolbox::{Fate, NewBlob, Outcome};
 use crate::domain::limits;
+use crate::server::outbound::redact::Secrets;
 use crate::server::platform::hex::hex;
 use clean::{Cleaned, is_deep};
 
 mod clean;
 mod redrawn;
 
-pub use clean::decoded;
+pub use clean::{decoded, without_escapes};
 pub use redrawn::redrawn;
 
 pub use crate::server::outbound::pictures::raster;
@@ -36,7 +37,13 @@ pub enum Part {
 /// A result out of the parts that a tool gave, and of its structured content where it has any. Where one of the two only
 /// says the other once more it is left out; structured content beside a text of its own stands behind that.
 pub fn outcome(fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outcome {
-    let mut cleaned = Cleaned::default();
+    outcome_without(&Secrets::default(), fate, parts, structured)
+}
+
+/// The same without credentials that are whole only when the escapes of a terminal are taken out from between their
+/// characters. Those that stand whole in a part are not looked for.
+pub fn outcome_without(secrets: &Secrets, fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outcome {
+    let mut cleaned = Cleaned::without(secrets.clone());
     let mut held = Held::default();
     let mut texts = Vec::new();
     for part in parts {

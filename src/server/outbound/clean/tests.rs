@@ -231,3 +231,15 @@ fn words_show_no_key_that_the_events_of_a_stream_cut_up() {
         assert_eq!(out, expected);
     }
 }
+
+#[test]
+fn body_that_takes_too_much_work_gives_nothing_behind_its_cut() {
+    let key = format!("{}bcdef", "a".repeat(4000));
+    let mut redactor = Redactor::new(Secrets::new([SecretString::from(key)]));
+    let piece = r"\u0061".repeat(1 << 13);
+    let mut shown = [redactor.push(piece.clone().into()), redactor.push(piece.into())].concat();
+    assert!(shown.ends_with(b"[removed]"));
+    shown.extend_from_slice(&redactor.push(Bytes::from_static(b"aaaabcdef and more")));
+    shown.extend_from_slice(&redactor.finish());
+    assert!(shown.ends_with(b"[removed]"), "{}", String::from_utf8_lossy(&shown));
+}

@@ -5,6 +5,30 @@
 const ESCAPES: usize = 64;
 /// The bytes of `u0041`.
 const NUMBER: usize = 5;
+/// Bytes that are compared at once.
+const PIECE: usize = 64;
+
+/// How much comparing one search may still do. Ordinary text needs a small part of it. A text that begins like a long key
+/// at every place would take its length times that of the key, and a server may choose both.
+#[derive(Debug)]
+pub(super) struct Work(usize);
+
+impl Work {
+    /// As much as text of this length may take.
+    pub fn on(bytes: usize) -> Self {
+        const LEAST: usize = 1 << 20;
+        const PER_BYTE: usize = 32;
+        Self(LEAST.saturating_add(bytes.saturating_mul(PER_BYTE)))
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+
+    fn spend(&mut self, steps: usize) {
+        self.0 = self.0.saturating_sub(steps);
+    }
+}
 
 /// How far bytes begin with a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +43,9 @@ pub(super) enum Match {
 }
 
 /// Matches a secret with the beginning of bytes.
-pub(super) fn match_secret(bytes: &[u8], secret: &str) -> Match {
+pub(super) fn match_secret(bytes: &[u8], secret: &str, work: &mut Work) -> Match {
     let common = common_length(bytes, secret.as_bytes());
+    work.spend(common / PIECE);
     let is_escape_next = common < secret.len() && bytes.get(common) == Some(&b'\\');
     if !is_escape_next && !bytes[..common].contains(&b'\\') {
         // Without a backslash there is one spelling.
@@ -28,7 +53,7 @@ pub(super) fn match_secret(bytes: &[u8], secret: &str) -> Match {
     }
     // The escaped spelling comes first: the backslash at a secret's end is two there. Plain text matches as escaped text
     // does, except where the secret itself reads like an escape.
-    match (match_escaped(bytes, secret), match_plain(bytes, secret)) {
+    match (match_escaped(bytes, secret, work), match_plain(bytes, secret)) {
         (Match::None, plain) => plain,
         (Match::Begun, Match::Whole(length)) => Match::WholeAtEnd(length),
         (escaped, _) => escaped,
@@ -38,7 +63,6 @@ pub(super) fn match_secret(bytes: &[u8], secret: &str) -> Match {
 /// How many bytes two begin with together. Many at once are compared, because the same server may choose its key and what
 /// it sends, so that every place of a long text begins like the key.
 fn common_length(left: &[u8], right: &[u8]) -> usize {
-    const PIECE: usize = 64;
     let pieces = left.chunks_exact(PIECE).zip(right.chunks_exact(PIECE));
     let equal = PIECE * pieces.take_while(|(left, right)| left == right).count();
     let rest = left[equal..].iter().zip(&right[equal..]);
@@ -55,9 +79,12 @@ fn match_plain(bytes: &[u8], text: &str) -> Match {
     }
 }
 
-fn match_escaped(bytes: &[u8], secret: &str) -> Match {
+fn match_escaped(bytes: &[u8], secret: &str, work: &mut Work) -> Match {
     let (mut at, mut rest) = (0, secret);
     while !rest.is_empty() {
+        if work.is_spent() {
+            return Match::None;
+        }
         let behind = rest.trim_start_matches('\\');
         let own = rest.len() - behind.len();
         let next = behind.chars().next();
@@ -66,7 +93,10 @@ fn match_escaped(bytes: &[u8], secret: &str) -> Match {
             None => match_last_backslashes(&bytes[at..], own),
         };
         match found {
-            Match::Whole(length) => at += length,
+            Match::Whole(length) => {
+                at += length;
+                work.spend(length);
+            }
             Match::WholeAtEnd(length) => return Match::WholeAtEnd(at + length),
             Match::None | Match::Begun => return found,
         }

@@ -161,3 +161,19 @@ fn backslashes_behind_a_secret_are_not_its_own() {
         assert_eq!(secrets.redact_known(text.into()), clean, "{text}");
     }
 }
+
+#[test]
+fn text_that_begins_like_a_long_key_everywhere_takes_bounded_work() {
+    let key = format!("{}bcdef", "a".repeat(4000));
+    let secrets = Secrets::new([SecretString::from(key.as_str())]);
+    for one in ["a", r"\u0061", r"\\\\u0061"] {
+        let text = one.repeat(1 << 15);
+        let started = std::time::Instant::now();
+        secrets.is_in(text.as_bytes());
+        secrets.redact_bytes(text.clone().into());
+        secrets.redact_beginning(text.clone().into());
+        let clean = secrets.redact_known(format!("{text}{key} and {key}"));
+        assert!(started.elapsed() < std::time::Duration::from_secs(10), "{one} took {:?}", started.elapsed());
+        assert!(!clean.contains("bcdef") && clean.ends_with("[removed]"), "{one}");
+    }
+}

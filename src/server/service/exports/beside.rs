@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::clean::{clean_frozen, clean_source};
 use super::tree::ChatTree;
 use crate::domain::branch::Frozen;
 use crate::domain::tool::ToolChoice;
@@ -14,7 +15,7 @@ use crate::server::store::{branches, chat_sources, chat_tools};
 pub(super) type LookedFor = HashMap<String, bool>;
 
 impl Service {
-    /// What a branch says in every request, as far as that can be read.
+    /// What a branch says in every request, as far as that can be read, without keys.
     pub(super) async fn frozen_for_export(
         &self,
         tree: &mut ChatTree,
@@ -23,7 +24,9 @@ impl Service {
         let mut unread = Vec::new();
         let frozen = branches::frozen_with_damages(self.db(), branch, &mut unread).await?;
         tree.damages.unreadable(unread);
-        Ok(frozen.unwrap_or_default())
+        let mut frozen = frozen.unwrap_or_default();
+        clean_frozen(&self.supervisor().registry().known_keys(), &mut frozen);
+        Ok(frozen)
     }
 
     /// Where a chat came from and which tools it offers, as far as that can be read.
@@ -35,6 +38,8 @@ impl Service {
         let mut source = chat_sources::find_with_damages(self.db(), tree.owner, tree.id, &mut unread).await?;
         let tools = chat_tools::find_with_damages(self.db(), tree.owner, tree.id, &mut unread).await?;
         tree.damages.unreadable(unread);
+        let keys = self.supervisor().registry().known_keys();
+        source.iter_mut().for_each(|source| clean_source(&keys, source));
         for word in source.iter_mut().flat_map(|source| [&mut source.format, &mut source.file]) {
             // An import takes no longer ones.
             if word.chars().count() > limits::TITLE_CHARS {

@@ -1,10 +1,11 @@
-//! Turns on their way out, without keys in their texts.
+//! Turns, and what stands beside them, on their way out, without keys in their texts.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::domain::{Block, Chat, Content, Turn};
+use crate::domain::branch::Frozen;
+use crate::domain::{Block, Branch, Chat, Content, ImportedFrom, Turn};
 use crate::server::outbound::redact::Secrets;
 
 /// What stands in the place of content that cannot be read any more without the keys in it.
@@ -35,7 +36,31 @@ pub(super) fn clean_turn(keys: &Secrets, turn: Turn) -> Turn {
 
 /// A chat's own words without keys in them.
 pub(super) fn clean_chat(keys: &Secrets, chat: &mut Chat) {
-    for text in [&mut chat.title, &mut chat.system_prompt] {
+    clean_texts(keys, [&mut chat.title, &mut chat.system_prompt]);
+}
+
+/// A branch without keys in what a person called it.
+pub(super) fn clean_branch(keys: &Secrets, branch: &mut Branch) {
+    clean_texts(keys, [&mut branch.name].into_iter().chain(&mut branch.label));
+}
+
+/// What a branch says in every request without keys in it. A tool that is none without them is left out.
+pub(super) fn clean_frozen(keys: &Secrets, frozen: &mut Frozen) {
+    clean_texts(keys, [&mut frozen.system_prompt]);
+    for tools in frozen.tools.iter_mut().filter(|tools| holds(keys, tools)) {
+        *tools = tools.iter().filter_map(|tool| cleaned(keys, tool)).collect();
+    }
+}
+
+/// The source of a chat without keys in its names.
+pub(super) fn clean_source(keys: &Secrets, source: &mut ImportedFrom) {
+    let differences = source.differences.iter_mut().flat_map(|one| [&mut one.place, &mut one.text]);
+    clean_texts(keys, [&mut source.format, &mut source.file].into_iter().chain(differences));
+}
+
+/// Texts without keys in them.
+pub(super) fn clean_texts<'t>(keys: &Secrets, texts: impl IntoIterator<Item = &'t mut String>) {
+    for text in texts {
         *text = keys.redact_known(std::mem::take(text));
     }
 }

@@ -3,6 +3,7 @@
 
 use chrono::TimeDelta;
 
+use super::clean::clean_texts;
 use super::{Out, unwritable};
 use crate::domain::{DocumentId, UserId};
 use crate::interchange::archive::{ArchivedDocument, ArchivedVersion};
@@ -42,7 +43,9 @@ impl Service {
         let Some(head) = remains::head(self.db(), owner, id, &mut unread).await? else { return Ok(true) };
         let versions = remains::versions(self.db(), owner, id, VERSIONS, &mut unread).await?;
         out.damages.unreadable(unread);
-        let (title, kind) = (head.title, head.kind.clone());
+        let keys = self.supervisor().registry().known_keys();
+        let title = keys.redact_known(head.title);
+        let kind = head.kind.clone();
         let (created_at, updated_at) = (head.created_at, head.updated_at);
         let archived = ArchivedDocument { id, title, kind, created_at, updated_at, versions: Vec::new() };
         out.writer.begin_document(&archived).map_err(unwritable)?;
@@ -50,12 +53,15 @@ impl Service {
         let mut newest = None;
         for version in versions {
             let mut unread = Vec::new();
-            let Some(content) = remains::content(self.db(), owner, id, &version, &mut unread).await? else { continue };
+            let Some(mut content) = remains::content(self.db(), owner, id, &version, &mut unread).await? else {
+                continue;
+            };
             let mut notes = version.notes;
             if !unread.is_empty() {
                 notes.push(MARKED.to_owned());
             }
             out.damages.unreadable(unread);
+            clean_texts(&keys, notes.iter_mut().chain([&mut content]));
             // One whose own cannot be read comes right behind the one before it.
             let behind = newest.map_or(created_at, |newest| newest + TimeDelta::microseconds(1));
             let at = version.version_timestamp.unwrap_or(behind);

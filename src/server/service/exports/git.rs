@@ -8,6 +8,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::beside::LookedFor;
+use super::clean::clean_chat;
 use super::damages::Damages;
 use super::tree::ReadTurn;
 use super::unwritable;
@@ -46,7 +47,9 @@ impl Service {
     /// # Errors
     /// `NotFound` where the owner has no such chat; nothing is written before all of it was read.
     pub async fn export_git(&self, owner: UserId, id: ChatId, send: Sender<Bytes>) -> Result<(), ServiceError> {
-        let root = Self::repository_name(&self.chat(owner, id).await?);
+        let mut chat = self.chat(owner, id).await?;
+        clean_chat(&self.supervisor().registry().known_keys(), &mut chat);
+        let root = Self::repository_name(&chat);
         let write = move |steps, spool| {
             let mut zip = Zip::begin(BufWriter::with_capacity(super::PIECE, Passing(send)), &root);
             pack(steps, spool, &mut zip).and_then(|()| zip.end()?.flush())
@@ -98,6 +101,7 @@ impl Service {
         let (mut damages, mut unread) = (Damages::default(), Vec::new());
         let found = chats::find_with_damages(self.db(), owner, id, &mut unread).await?;
         let mut chat = found.ok_or(ServiceError::NotFound)?;
+        clean_chat(&self.supervisor().registry().known_keys(), &mut chat);
         // Before its images, so that none is missing of a turn that comes meanwhile.
         let over = archive::over(self.db(), owner, id).await?;
         let (named, _) = archive::named(self.db(), owner, id, &mut unread).await?;

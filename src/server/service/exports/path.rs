@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::ALL_TURNS;
-use super::clean::{clean_chat, clean_turn};
+use super::clean::{clean_chat, clean_source, clean_turn};
 use super::damages::Damages;
 use super::tree::ReadTurn;
 use crate::domain::{ChatId, Difference, ImportedFrom, TurnId, UserId};
@@ -50,8 +50,9 @@ impl Service {
         path.turns = path.turns.into_iter().map(|turn| clean_turn(&keys, turn)).collect();
         clean_chat(&keys, &mut path.chat);
         let mut unread = Vec::new();
-        let imported_from = chat_sources::find_with_damages(self.db(), owner, id, &mut unread).await?;
+        let mut imported_from = chat_sources::find_with_damages(self.db(), owner, id, &mut unread).await?;
         damages.unreadable(unread);
+        imported_from.iter_mut().for_each(|source| clean_source(&keys, source));
         Ok(ExportedPath { path, imported_from, damaged: damages.into_named() })
     }
 

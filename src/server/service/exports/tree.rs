@@ -95,7 +95,9 @@ impl Service {
                 listed.push(Branch { parent_branch_id: parent, ..self.branch_in_place(id, turn, original).await? });
             }
         }
+        let keys = self.supervisor().registry().known_keys();
         for branch in &mut listed {
+            super::clean_branch(&keys, branch);
             for word in [&mut branch.lock.provider, &mut branch.lock.model] {
                 if word.is_empty() {
                     *word = UNKNOWN_MODEL.to_owned();

@@ -1,5 +1,6 @@
 //! Text of a stranger made fit to be shown and stored: no escape sequences, no NUL, no other control character, no
-//! credential of its server, and no longer than it may be. It is cut last: a part of a credential would not be known.
+//! credential of its server, and no longer than it may be. A text of megabytes is cut first, because its messages are read
+//! side by side with everything else; what the cut may have left of a credential goes, too.
 
 use crate::server::outbound::redact::Secrets;
 
@@ -8,13 +9,34 @@ const CUT: char = '…';
 
 /// The text with its lines.
 pub fn text(text: &str, secrets: &Secrets, at_most: usize) -> String {
-    shorten(secrets.redact_known(visible(text, |c| c == '\n' || c == '\t')), at_most)
+    let (mut plain, is_cut) = beginning(text, secrets, at_most, |c| c == '\n' || c == '\t');
+    plain.extend(is_cut.then_some(CUT));
+    shorten(plain, at_most)
 }
 
 /// The text as one line; runs of white space are one space.
 pub fn line(text: &str, secrets: &Secrets, at_most: usize) -> String {
-    let plain = secrets.redact_known(visible(text, char::is_whitespace));
-    shorten(plain.split_whitespace().collect::<Vec<_>>().join(" "), at_most)
+    let (plain, is_cut) = beginning(text, secrets, at_most, char::is_whitespace);
+    let mut line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.extend(is_cut.then_some(CUT));
+    shorten(line, at_most)
+}
+
+/// How many bytes are looked at for so many: escapes of terminals and blanks may be most of them.
+fn looked_at(at_most: usize) -> usize {
+    8 * at_most + (4 << 10)
+}
+
+/// As much of the text as is looked at, and whether there is more of it. Credentials go out before the escapes, of which a
+/// broken one takes a character with it, and after, because the escapes may stand within a credential.
+fn beginning(text: &str, secrets: &Secrets, at_most: usize, stays: impl Fn(char) -> bool) -> (String, bool) {
+    let is_cut = text.len() > looked_at(at_most);
+    let redact = |text: String| match is_cut {
+        true => String::from_utf8_lossy(&secrets.redact_beginning(text.into())).into_owned(),
+        false => secrets.redact_known(text),
+    };
+    let whole = &text[..text.floor_char_boundary(looked_at(at_most))];
+    (redact(visible(&redact(whole.to_owned()), stays)), is_cut)
 }
 
 fn visible(text: &str, stays: impl Fn(char) -> bool) -> String {
@@ -60,6 +82,26 @@ mod tests {
             for at_most in [8, 12, 100] {
                 let found = [text(said, &secrets, at_most), line(said, &secrets, at_most)];
                 assert!(found.iter().all(|found| found.starts_with("xx ") && !found.contains("9f8")), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut_before_it_is_searched_and_leaves_no_part_of_a_credential() {
+        let key = format!("{}bcdef", "a".repeat(4000));
+        let secrets = Secrets::new([key.as_str().into()]);
+        let started = std::time::Instant::now();
+        let said = r"\u0061".repeat(1 << 20);
+        assert!(line(&said, &secrets, 300).len() <= 300 && text(&said, &secrets, 300).len() <= 300);
+        assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
+        let secrets = Secrets::new(["9f8e7d6c5b4a3f2e".into()]);
+        // Wherever the cut falls, also within the escapes of a terminal.
+        for before in looked_at(100) - 30..=looked_at(100) {
+            for key in ["9f8e7d6c5b4a3f2e", "9f8e7d6c\u{1b}[1m5b4a3f2e"] {
+                let escapes = "\u{1b}[1m".repeat(before / 4) + &"x".repeat(before % 4);
+                let said = format!("{escapes}{key}{}", " behind".repeat(20));
+                let found = text(&said, &secrets, 100);
+                assert!(found.len() <= 100 && found.ends_with('…') && !found.contains("9f"), "{before}: {found}");
             }
         }
     }

@@ -1,5 +1,6 @@
 //! A result as a server gives it, made into the parts of ours: text, images, other bytes, structured content.
 
+use bytes::Bytes;
 use rmcp::model::ServerResult;
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use crate::domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
 use crate::server::outbound::base64;
 use crate::server::outbound::redact::Secrets;
 use crate::server::platform::tasks;
-use crate::server::tools::result::{Part, outcome, said};
+use crate::server::tools::result::{Part, outcome_without, said, without_escapes};
 use crate::server::tools::toolbox::{Fate, Outcome};
 
 /// The longest name, address or kind that is quoted.
@@ -30,7 +31,7 @@ fn outcome_of(result: ServerResult, secrets: &Secrets) -> Outcome {
     let fate = if result.get("isError").and_then(Value::as_bool) == Some(true) { Fate::Failed } else { Fate::Done };
     let mut taken = Taken { secrets, images: 0, bytes: 0 };
     let parts = content.into_iter().flatten().map(|part| taken.part(part)).collect();
-    outcome(fate, parts, structured.filter(|value| !value.is_null()).cloned())
+    outcome_without(secrets, fate, parts, structured.filter(|value| !value.is_null()).cloned())
 }
 
 fn unreadable() -> Outcome {
@@ -72,6 +73,11 @@ impl Taken<'_> {
         }
     }
 
+    /// Whether a terminal would show a credential, of which these bytes have the parts.
+    fn is_within_escapes(&self, bytes: &[u8]) -> bool {
+        self.secrets.is_in(without_escapes(&String::from_utf8_lossy(bytes)).as_bytes())
+    }
+
     fn line(&self, text: &str) -> String {
         clean::line(text, self.secrets, QUOTED_BYTES)
     }
@@ -94,7 +100,10 @@ impl Taken<'_> {
         if !is_text && self.secrets.is_in(&bytes) {
             return left_out("it contains a credential of its server");
         }
-        let bytes = if is_text { self.secrets.redact_bytes(bytes.into()) } else { bytes.into() };
+        let bytes: Bytes = if is_text { self.secrets.redact_bytes(bytes.into()) } else { bytes.into() };
+        if is_text && bytes.contains(&b'\x1b') && self.is_within_escapes(&bytes) {
+            return left_out("it contains a credential of its server");
+        }
         self.bytes += bytes.len().min(room);
         self.images += usize::from(is_image);
         if is_image { Part::Image { mime, bytes } } else { Part::Other { mime, bytes } }
@@ -106,6 +115,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::limits::{JSON_DEPTH, TOOL_SHOWN_BYTES};
 
     fn parts(content: Value) -> Vec<Part> {
         let mut taken = Taken { secrets: &Secrets::default(), images: 0, bytes: 0 };
@@ -206,6 +216,37 @@ mod tests {
         assert_eq!(kept, [&b"TOKEN=[removed]\n"[..], b"\xff\xfe\0"]);
         let told = outcome.result.as_str().expect("a text");
         assert!(told.contains("was left out: it contains a credential of its server"), "{told}");
+    }
+
+    #[test]
+    fn credential_within_escapes_of_a_terminal_is_not_put_together_again() {
+        let secrets = Secrets::new(["ghp_9f8e7d6c5b4a".into()]);
+        // As `grep --color` writes it.
+        let coloured = "\u{1b}[01;31m\u{1b}[Kghp_9f\u{1b}[m\u{1b}[K8e7d6c5b4a";
+        let long = format!("{coloured} {}", "long ".repeat(TOOL_SHOWN_BYTES / 4));
+        let deep = (0..JSON_DEPTH + 2).fold(json!(coloured), |inner, _| json!([inner]));
+        let mut data = Vec::new();
+        base64::encode_into(coloured.as_bytes(), &mut data);
+        let data = String::from_utf8(data).expect("base64 is text");
+        let file = json!({ "uri": "file:///.env", "blob": data, "mimeType": "text/plain" });
+        for answer in [
+            json!({ "content": [{ "type": "text", "text": coloured }] }),
+            json!({ "content": [{ "type": "text", "text": long }] }),
+            json!({ "content": [{ "type": "text", "text": long.repeat(20) }] }),
+            json!({ "content": [{ "type": "resource", "resource": { "uri": "x:1", "text": coloured } }] }),
+            json!({ "content": [], "structuredContent": { coloured: [coloured] } }),
+            json!({ "content": [], "structuredContent": { "long": [long] } }),
+            json!({ "content": [], "structuredContent": { "deep": deep } }),
+            json!({ "content": [{ "type": "resource", "resource": file }] }),
+        ] {
+            let outcome = outcome_of(serde_json::from_value(answer).expect("a result"), &secrets);
+            let blobs = outcome.blobs.iter().map(|blob| String::from_utf8_lossy(&blob.bytes).into_owned());
+            for told in blobs.chain([outcome.result.to_string()]) {
+                let told = strip_ansi_escapes::strip_str(told);
+                let beginning: String = told.chars().take(100).collect();
+                assert!(!told.contains("ghp_9f8e7d6c5b4a"), "{beginning}");
+            }
+        }
     }
 
     #[tokio::test]

@@ -66,8 +66,8 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &Secrets, log: &Log) -> Resu
 fn described(tool: &Value, secrets: &Secrets) -> Result<Described, String> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let name = text(tool.get("name"));
-    // A call without it would name another tool.
-    if secrets.is_in(name.as_bytes()) {
+    // A call without it would name another tool. One that is too long is none.
+    if name.len() <= NAME_BYTES && secrets.is_in(name.as_bytes()) {
         return Err("its name contains a credential of its server".into());
     }
     let shown = clean::line(&name, secrets, NAME_BYTES);

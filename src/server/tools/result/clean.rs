@@ -6,23 +6,30 @@ use serde_json::{Map, Value, json};
 use crate::domain::limits;
 use crate::domain::plain::hidden_characters;
 use crate::server::outbound::distinct_names::DistinctNames;
+use crate::server::outbound::redact::Secrets;
 
 /// What was done to the texts of one result.
 #[derive(Debug, Default)]
 pub struct Cleaned {
+    /// What no text may hold, once its escapes are out.
+    secrets: Secrets,
     nul: usize,
     ansi: usize,
     hidden: u64,
 }
 
 impl Cleaned {
+    pub fn without(secrets: Secrets) -> Self {
+        Self { secrets, ..Self::default() }
+    }
+
     pub fn text(&mut self, text: String) -> String {
         const ESCAPE: char = '\u{1b}';
         let text = match text.matches(ESCAPE).count() {
             0 => text,
             escapes => {
                 self.ansi += escapes;
-                without_escapes(&text)
+                self.secrets.redact_known(without_escapes(&text))
             }
         };
         let text = match text.matches('\0').count() {
@@ -75,7 +82,7 @@ pub fn is_deep(value: &Value) -> bool {
 
 /// A text without a terminal's escapes. One that never ends takes no more than its line; the parser knows line feeds
 /// alone, so other blanks are kept from it.
-fn without_escapes(text: &str) -> String {
+pub fn without_escapes(text: &str) -> String {
     let pieces = text.split_inclusive(['\n', '\t', '\r']);
     pieces
         .map(|piece| match piece.strip_suffix(['\n', '\t', '\r']) {
