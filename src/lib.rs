@@ -1,13 +1,12 @@
-//! Turnleaf: chat for every LLM, where a conversation is a tree. This file is the map of the house.
+//! Turnleaf: chat for every LLM, where a conversation is a tree. This package is the page and what serves it, on top of the
+//! crates below `src/`: the model ([`domain`]), `turnleaf_service` and what that stands on.
 //!
-//! Five places, in the order a message travels: [`ui`] (components, both sides) → [`api`] (server functions, the doorway)
-//! → [`server`] (everything that runs only on the server: service → run → outbound → store, and http) → [`browser`] (the
-//! only code that touches web APIs) → back into [`ui`]. [`domain`] is beneath them all. `docs/ARCHITECTURE.md` says
-//! which room may use which; `tests/architecture.rs` holds them to it.
+//! Four places, in the order a message travels: [`ui`] (components, both sides) → [`api`] (server functions, the doorway)
+//! → [`server`] (what only the server runs of the page: HTTP, the pages, the command line) → [`browser`] (the only code
+//! that touches web APIs) → back into [`ui`]. `docs/ARCHITECTURE.md` says which may use which; `tests/architecture.rs` holds
+//! them to it.
 
 pub use turnleaf_domain as domain;
-#[cfg(feature = "ssr")]
-pub use turnleaf_interchange as interchange;
 
 pub mod api;
 pub mod browser;

@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use secrecy::ExposeSecret;
-use turnleaf::server::platform::config::environment::Environment;
-use turnleaf::server::platform::config::setting::Source;
-use turnleaf::server::platform::config::tool_servers::Reach;
-use turnleaf::server::platform::config::{Config, Flags, binding, masked};
-use turnleaf::server::platform::endpoint::{Api, Endpoint};
-use turnleaf::server::platform::price::Price;
+use turnleaf_platform::config::environment::Environment;
+use turnleaf_platform::config::setting::Source;
+use turnleaf_platform::config::tool_servers::Reach;
+use turnleaf_platform::config::{Config, Flags, binding, masked};
+use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::price::Price;
 
 /// A directory for the files of one test, which stands in for the home directory too.
 struct Place(tempfile::TempDir);

@@ -11,15 +11,15 @@ use turnleaf::domain::branch::ContextPolicy;
 use turnleaf::domain::fold;
 use turnleaf::domain::sample;
 use turnleaf::domain::{Author, Block, BlockId, BlockState, Content, Params, Role, Thinking, Turn, TurnStatus};
-use turnleaf::server::outbound::anthropic::MessagesEndpoint;
-use turnleaf::server::outbound::builder::{BlockBuilder, Place};
-use turnleaf::server::outbound::gemini::GeminiEndpoint;
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::outbound::ollama::OllamaEndpoint;
-use turnleaf::server::outbound::openai_chat::ChatEndpoint;
-use turnleaf::server::outbound::openai_responses::ResponsesEndpoint;
-use turnleaf::server::outbound::provider::{ChatRequest, HistoryTurn, Provider};
-use turnleaf::server::platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_providers::anthropic::MessagesEndpoint;
+use turnleaf_providers::builder::{BlockBuilder, Place};
+use turnleaf_providers::gemini::GeminiEndpoint;
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::ollama::OllamaEndpoint;
+use turnleaf_providers::openai_chat::ChatEndpoint;
+use turnleaf_providers::openai_responses::ResponsesEndpoint;
+use turnleaf_providers::provider::{ChatRequest, HistoryTurn, Provider};
 use uuid::Uuid;
 
 #[expect(dead_code, reason = "only the dice")]

@@ -16,7 +16,7 @@ mod sandbox;
 
 use std::path::PathBuf;
 
-use turnleaf::server::convert::{Converted, Converter, Kind, Picture, Refused, sniff};
+use turnleaf_convert::{Converted, Converter, Kind, Picture, Refused, sniff};
 
 fn converter() -> Converter {
     Converter::new(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")))

@@ -28,8 +28,8 @@ use turnleaf::server::http::json::Json;
 use turnleaf::server::http::path_id::{PathId, PathIds};
 use turnleaf::server::http::query::Query;
 use turnleaf::server::http::router::{self, HttpConfig};
-use turnleaf::server::platform::config::environment::Environment;
-use turnleaf::server::platform::config::{Config, Flags};
+use turnleaf_platform::config::environment::Environment;
+use turnleaf_platform::config::{Config, Flags};
 
 const OWN: &str = "127.0.0.1:3000";
 
@@ -667,7 +667,7 @@ async fn panic_is_logged_with_its_place_and_without_its_words() {
     let shell = shell();
     let answer = {
         let _subscriber = tracing::subscriber::set_default(lines);
-        turnleaf::server::platform::telemetry::log_panics();
+        turnleaf_platform::telemetry::log_panics();
         let answer = shell.get("/boom", &[("x-request-id", "from-outside")]).await;
         drop(std::panic::take_hook());
         answer

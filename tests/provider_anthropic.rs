@@ -8,12 +8,12 @@ use std::time::Duration;
 use futures::StreamExt;
 use serde_json::{Value, json};
 use turnleaf::domain::provider::Reasoning;
-use turnleaf::server::outbound::anthropic::{MessagesDecoder, MessagesEndpoint};
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::outbound::provider::{Decoder, Item, Provider};
-use turnleaf::server::outbound::redact::Secrets;
-use turnleaf::server::outbound::replay::{Replay, replay};
-use turnleaf::server::platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_providers::anthropic::{MessagesDecoder, MessagesEndpoint};
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::provider::{Decoder, Item, Provider};
+use turnleaf_providers::redact::Secrets;
+use turnleaf_providers::replay::{Replay, replay};
 
 #[path = "support/decoding.rs"]
 mod decoding;

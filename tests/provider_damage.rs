@@ -3,8 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use turnleaf::server::outbound::openai_chat::Dialect;
-use turnleaf::server::platform::endpoint::Api;
+use turnleaf_platform::endpoint::Api;
+use turnleaf_providers::openai_chat::Dialect;
 
 #[path = "support/fixtures.rs"]
 mod fixtures;

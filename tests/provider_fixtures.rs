@@ -5,11 +5,11 @@
 
 use futures::StreamExt;
 use serde_json::{Value, json};
-use turnleaf::server::outbound::openai_chat::{ChatDecoder, Dialect};
-use turnleaf::server::outbound::provider::{Decoder, Item, Outcome};
-use turnleaf::server::outbound::redact::Secrets;
-use turnleaf::server::outbound::replay::{Replay, replay};
-use turnleaf::server::outbound::sse::{Framer, SseEvent};
+use turnleaf_providers::openai_chat::{ChatDecoder, Dialect};
+use turnleaf_providers::provider::{Decoder, Item, Outcome};
+use turnleaf_providers::redact::Secrets;
+use turnleaf_providers::replay::{Replay, replay};
+use turnleaf_providers::sse::{Framer, SseEvent};
 
 #[path = "support/fixtures.rs"]
 mod fixtures;

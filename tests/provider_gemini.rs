@@ -5,12 +5,12 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use turnleaf::server::outbound::gemini::{GeminiDecoder, GeminiEndpoint};
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::outbound::provider::{Decoder, Item, Outcome, Provider};
-use turnleaf::server::outbound::redact::Secrets;
-use turnleaf::server::outbound::replay::{Replay, replay};
-use turnleaf::server::platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_providers::gemini::{GeminiDecoder, GeminiEndpoint};
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::provider::{Decoder, Item, Outcome, Provider};
+use turnleaf_providers::redact::Secrets;
+use turnleaf_providers::replay::{Replay, replay};
 
 #[path = "support/decoding.rs"]
 mod decoding;

@@ -12,14 +12,14 @@ use turnleaf::domain::branch::Lock;
 use turnleaf::domain::provider::Reasoning;
 use turnleaf::domain::settle::settle;
 use turnleaf::domain::{Failure, FailureKind, Params, Thinking};
-use turnleaf::server::outbound::Registry;
-use turnleaf::server::outbound::demo::Demo;
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::outbound::openai_chat::ChatEndpoint;
-use turnleaf::server::outbound::openai_responses::ResponsesEndpoint;
-use turnleaf::server::outbound::provider::{ChatRequest, Provider, Refused, Reply};
-use turnleaf::server::outbound::registry::State;
-use turnleaf::server::platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_providers::Registry;
+use turnleaf_providers::demo::Demo;
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::openai_chat::ChatEndpoint;
+use turnleaf_providers::openai_responses::ResponsesEndpoint;
+use turnleaf_providers::provider::{ChatRequest, Provider, Refused, Reply};
+use turnleaf_providers::registry::State;
 
 #[path = "support/fakeprov.rs"]
 mod fakeprov;

@@ -4,10 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::{Value, json};
-use turnleaf::server::outbound::openai_responses::ResponsesDecoder;
-use turnleaf::server::outbound::provider::{Decoder, Item, Outcome};
-use turnleaf::server::outbound::redact::Secrets;
-use turnleaf::server::outbound::replay::{Replay, replay};
+use turnleaf_providers::openai_responses::ResponsesDecoder;
+use turnleaf_providers::provider::{Decoder, Item, Outcome};
+use turnleaf_providers::redact::Secrets;
+use turnleaf_providers::replay::{Replay, replay};
 
 #[path = "support/fixtures.rs"]
 mod fixtures;

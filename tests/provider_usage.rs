@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::{Value, json};
-use turnleaf::server::outbound::replay::{Replay, replay};
+use turnleaf_providers::replay::{Replay, replay};
 
 #[path = "support/fixtures.rs"]
 mod fixtures;

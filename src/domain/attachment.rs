@@ -1,5 +1,5 @@
 //! What a message has beside its text: images, documents and selections of them. Here is what a block says of itself so
-//! that it can be shown without looking anything up; what a model is shown of it is `outbound::history`'s.
+//! that it can be shown without looking anything up; what a model is shown of it is `providers::history`'s.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};

@@ -13,7 +13,7 @@ use crate::server::http::admission::Counts;
 use crate::server::http::headers::Transport;
 use crate::server::http::open_streams::OpenStreams;
 use crate::server::pages::Pages;
-use crate::server::service::Service;
+use turnleaf_service::Service;
 
 struct Handles {
     service: Service,

@@ -26,10 +26,10 @@ use clap::Parser;
 
 use crate::server::cli::args::{Args, Command};
 use crate::server::cli::exit::{Exit, Failed};
-use crate::server::convert::child;
-use crate::server::platform::config::environment::Environment;
-use crate::server::platform::config::{Config, Flags};
-use crate::server::tools::mcp::guard;
+use turnleaf_convert::child;
+use turnleaf_platform::config::environment::Environment;
+use turnleaf_platform::config::{Config, Flags};
+use turnleaf_tools::mcp::guard;
 
 /// Runs the command that the arguments name; its exit code is the process's.
 pub fn run() -> ExitCode {

@@ -16,10 +16,10 @@ use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView, Notice, Side, Started, TurnView};
 use crate::domain::excerpt::first_words;
 use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, TurnStatus, UserId, limits};
-use crate::server::platform::ids;
-use crate::server::service::turns::Started as ServiceStarted;
-use crate::server::service::{Service, ServiceError, StoreError, chats::ChatChange};
-use crate::server::service::{paths::Path, placement::Wanted};
+use turnleaf_platform::ids;
+use turnleaf_service::turns::Started as ServiceStarted;
+use turnleaf_service::{Service, ServiceError, StoreError, chats::ChatChange};
+use turnleaf_service::{paths::Path, placement::Wanted};
 
 use crate::ui::locale::{Locale, locale, speak};
 pub use window::WholePath;

@@ -6,9 +6,9 @@ use futures::future::join_all;
 use serde_json::json;
 use turnleaf::domain::branch::ContextPolicy;
 use turnleaf::domain::{Params, Thinking, Turn, TurnStatus};
-use turnleaf::server::platform::endpoint::Api;
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::service::branches::BranchChange;
+use turnleaf_platform::endpoint::Api;
+use turnleaf_service::ServiceError;
+use turnleaf_service::branches::BranchChange;
 
 use crate::talk::{At, Talk};
 use crate::validator::script::{End, Part, Say, call, text, thinking};

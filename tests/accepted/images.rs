@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use turnleaf::domain::block::chat_seq;
 use turnleaf::domain::{Author, Block, BlockState, Content, Thinking, Turn};
-use turnleaf::server::outbound::connect::connect;
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::outbound::registry::Registry;
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::platform::endpoint::Api;
-use turnleaf::server::platform::ids;
-use turnleaf::server::store::blobs::{self, BlobOf};
-use turnleaf::server::store::turn_blocks::{self, BlockOf};
-use turnleaf::server::store::{Db, generations};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::endpoint::Api;
+use turnleaf_platform::ids;
+use turnleaf_providers::connect::connect;
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::registry::Registry;
+use turnleaf_store::blobs::{self, BlobOf};
+use turnleaf_store::turn_blocks::{self, BlockOf};
+use turnleaf_store::{Db, generations};
 
 use crate::chats::{complete, plain};
 use crate::house::House;
@@ -231,7 +231,7 @@ async fn images_of_results_are_shown_where_there_is_a_place_for_them() {
 /// The judge of images: of every rule a request that breaks it.
 #[test]
 fn every_rule_about_images_has_a_request_that_it_refuses() {
-    let png = turnleaf::server::outbound::base64::encode(PNG);
+    let png = turnleaf_providers::base64::encode(PNG);
     let url = format!("data:image/png;base64,{png}");
     let judged = |path: &str, body: Value| {
         let asked =
@@ -261,7 +261,7 @@ fn every_rule_about_images_has_a_request_that_it_refuses() {
     ] {
         assert_eq!(judged(path, body), Ok(()), "{path}");
     }
-    let large = turnleaf::server::outbound::base64::encode(&[PNG, &vec![0; 4 << 20]].concat());
+    let large = turnleaf_providers::base64::encode(&[PNG, &vec![0; 4 << 20]].concat());
     for (path, body, words) in [
         (messages, says("user", json!([block("image/jpeg", &png)])), "appears to be a image/png"),
         (messages, says("user", json!([block("image/png", "AA")])), "invalid base64"),

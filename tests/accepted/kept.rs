@@ -2,7 +2,7 @@
 //! provider has together with what is sent is the same conversation as elsewhere.
 
 use turnleaf::domain::Turn;
-use turnleaf::server::platform::endpoint::Api;
+use turnleaf_platform::endpoint::Api;
 
 use crate::chats::{a_tool_loop, complete, hold_on, plain};
 use crate::talk::{At, Talk};

@@ -11,14 +11,14 @@ use turnleaf::domain::block::{ToolStatus, chat_seq};
 use turnleaf::domain::{
     Author, Block, BlockState, Content, Exchange, ExchangeKind, Params, Role, Turn, TurnStatus, Usage,
 };
-use turnleaf::server::outbound::connect::connect;
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::outbound::registry::Registry;
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::platform::endpoint::Api;
-use turnleaf::server::platform::ids;
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::store::{branches, chats, exchanges, turns};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::endpoint::Api;
+use turnleaf_platform::ids;
+use turnleaf_providers::connect::connect;
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::registry::Registry;
+use turnleaf_service::placement::Wanted;
+use turnleaf_store::{branches, chats, exchanges, turns};
 
 use crate::chats::{complete, plain};
 use crate::house::House;

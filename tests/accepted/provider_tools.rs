@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{Author, Content, FailureKind, Turn, TurnStatus, limits};
-use turnleaf::server::outbound::provider::Provider;
-use turnleaf::server::platform::endpoint::Api;
-use turnleaf::server::service::chats::NewChat;
-use turnleaf::server::store::generations::{self, Generation, requests};
+use turnleaf_platform::endpoint::Api;
+use turnleaf_providers::provider::Provider;
+use turnleaf_service::chats::NewChat;
+use turnleaf_store::generations::{self, Generation, requests};
 
 use crate::chats::{complete, plain};
 use crate::talk::{At, Talk};

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use turnleaf::server::outbound::connect::connect;
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::platform::endpoint::Api;
+use turnleaf_platform::endpoint::Api;
+use turnleaf_providers::connect::connect;
+use turnleaf_providers::http_client::HttpClient;
 
 use crate::validator::memory::{Memory, Sent};
 use crate::validator::script::{Say, call, text, thinking};

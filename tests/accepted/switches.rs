@@ -3,7 +3,7 @@
 
 use futures::FutureExt;
 use futures::future::join_all;
-use turnleaf::server::platform::endpoint::Api;
+use turnleaf_platform::endpoint::Api;
 
 use crate::chats::{a_tool_loop, complete, plain};
 use crate::talk::{At, Talk};

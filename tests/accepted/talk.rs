@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use turnleaf::domain::{ChatId, Params, Thinking, Turn, TurnId};
-use turnleaf::server::outbound::connect::connect;
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::outbound::provider::Provider;
-use turnleaf::server::outbound::registry::Registry;
-use turnleaf::server::platform::endpoint::Api;
-use turnleaf::server::platform::price::Price;
-use turnleaf::server::run::{Cursor, Followed};
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::{StartTurn, Started};
+use turnleaf_platform::endpoint::Api;
+use turnleaf_platform::price::Price;
+use turnleaf_providers::connect::connect;
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::provider::Provider;
+use turnleaf_providers::registry::Registry;
+use turnleaf_run::{Cursor, Followed};
+use turnleaf_service::ServiceError;
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::{StartTurn, Started};
 
 use crate::house::{House, message};
 use crate::tools::WithTools;
@@ -82,7 +82,7 @@ impl Talk {
 
     /// A chat with a system prompt, so that it stands before everything.
     pub async fn with_system_prompt(mut self, prompt: &str) -> Self {
-        let new = turnleaf::server::service::chats::NewChat { system_prompt: prompt.into(), ..Default::default() };
+        let new = turnleaf_service::chats::NewChat { system_prompt: prompt.into(), ..Default::default() };
         let (chat, _) = self.house.service.create_chat(self.house.owner, new).await.unwrap().it;
         self.chat = Some(chat.id);
         self

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use turnleaf::domain::capabilities::Capabilities;
 use turnleaf::domain::repair::Repair;
 use turnleaf::domain::tool::{OfferedTool, ToolSpec};
-use turnleaf::server::outbound::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
+use turnleaf_providers::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
 
 pub struct WithTools(pub Arc<dyn Provider>);
 

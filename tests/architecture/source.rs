@@ -47,14 +47,18 @@ pub fn load(folder: &str) -> Vec<Source> {
         .collect()
 }
 
-/// The crates that the root package depends on, as code names them.
+/// The foreign crates that the root package depends on, as code names them.
 pub fn dependencies() -> Vec<String> {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("Cargo.toml");
-    // Those of all systems, and those of one (`[target.….dependencies]`).
+    section(&manifest, "dependencies").into_iter().filter(|name| !name.starts_with("turnleaf_")).collect()
+}
+
+/// The crates that a section of a manifest names, as code names them: of all systems, and of one (`[target.….dependencies]`).
+pub fn section(manifest: &str, named: &str) -> Vec<String> {
     let sections = manifest.split("\n[").filter_map(|section| section.split_once("]\n"));
-    let ours = sections.filter(|(name, _)| {
-        *name == "dependencies" || (name.starts_with("target.") && name.ends_with(".dependencies"))
-    });
+    let of_one_system = format!(".{named}");
+    let ours =
+        sections.filter(|(name, _)| *name == named || (name.starts_with("target.") && name.ends_with(&of_one_system)));
     let name = |line: &str| line.split(['=', '.', ' ']).next().unwrap_or_default().trim().replace('-', "_");
     let lines = ours.flat_map(|(_, section)| section.lines());
     lines.filter(|l| l.starts_with(|c: char| c.is_ascii_lowercase())).map(name).collect()
@@ -92,7 +96,7 @@ impl Source {
         words(&self.code).any(|(_, found)| found == word)
     }
 
-    /// The rooms that paths from `crate::` lead to.
+    /// The rooms that paths from `crate::` lead to, and the crates below `src/` that are named.
     pub fn rooms_used(&self) -> Vec<String> {
         let mut found = Vec::new();
         for (start, _) in self.code.match_indices("crate::") {
@@ -106,6 +110,8 @@ impl Source {
                 found.extend(room(&names).map(String::from));
             }
         }
+        let members = words(&self.code).filter_map(|(_, word)| word.strip_prefix("turnleaf_"));
+        found.extend(members.map(String::from));
         found.sort();
         found.dedup();
         found

@@ -132,7 +132,7 @@ pub struct Message {
 
 impl Message {
     pub fn new(text: &str, previous: Option<String>) -> Self {
-        let key = turnleaf::server::platform::ids::mint::<uuid::Uuid>().to_string();
+        let key = turnleaf_platform::ids::mint::<uuid::Uuid>().to_string();
         Self { text: text.into(), key, previous }
     }
 }

@@ -9,7 +9,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
-use turnleaf::server::store::Db;
+use turnleaf_store::Db;
 
 use crate::{Server, run, text, turnleaf};
 

@@ -1,7 +1,7 @@
 //! Documents as text.
 
 use turnleaf::domain::limits;
-use turnleaf::server::convert::{Kind, Refused, sniff};
+use turnleaf_convert::{Kind, Refused, sniff};
 
 use crate::made::{bomb, docx, lying, pages, pdf, pptx, stream, xlsx};
 use crate::{converter, text};

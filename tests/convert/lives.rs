@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use tempfile::TempDir;
 use turnleaf::domain::limits;
-use turnleaf::server::convert::{Converter, Kind, Refused, sniff};
+use turnleaf_convert::{Converter, Kind, Refused, sniff};
 
 use crate::converter;
 

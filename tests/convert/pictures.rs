@@ -3,9 +3,9 @@
 use image::codecs::gif::GifDecoder;
 use image::{AnimationDecoder, DynamicImage, ImageFormat, RgbaImage, load_from_memory};
 use turnleaf::domain::{limits, told};
-use turnleaf::server::convert::{Form, Kind, Refused};
-use turnleaf::server::tools::result::{Part, outcome, redrawn};
-use turnleaf::server::tools::toolbox::{Fate, Outcome};
+use turnleaf_convert::{Form, Kind, Refused};
+use turnleaf_tools::result::{Part, outcome, redrawn};
+use turnleaf_tools::toolbox::{Fate, Outcome};
 
 use crate::made::{encoded, gif, halves, photo, png_head, png_with_words};
 use crate::{converter, picture};

@@ -8,13 +8,11 @@ use futures::future::BoxFuture;
 use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf::domain::Content;
-use turnleaf::interchange::archive::Bytes as Kept;
-use turnleaf::server::convert::{
-    Article, Converted, Converter, Form, Kind, Picture, PlainReader, Reader, Refused, sniff,
-};
-use turnleaf::server::outbound::scripted::Scripted;
-use turnleaf::server::service::exports::Which;
-use turnleaf::server::store::blobs;
+use turnleaf_convert::{Article, Converted, Converter, Form, Kind, Picture, PlainReader, Reader, Refused, sniff};
+use turnleaf_interchange::archive::Bytes as Kept;
+use turnleaf_providers::scripted::Scripted;
+use turnleaf_service::exports::Which;
+use turnleaf_store::blobs;
 
 use crate::files::upload;
 use crate::house::{House, answer, text};

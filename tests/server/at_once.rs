@@ -5,11 +5,11 @@ use std::collections::HashSet;
 
 use futures::future::join_all;
 use turnleaf::domain::{ExchangeKind, Lock, limits};
-use turnleaf::server::outbound::scripted::Scripted;
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::{StartTurn, Started};
-use turnleaf::server::store::{branches, turns};
+use turnleaf_providers::scripted::Scripted;
+use turnleaf_service::ServiceError;
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_store::{branches, turns};
 
 use crate::bush::bush;
 use crate::house::{House, answer, message, text};

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use turnleaf::domain::attachment::Standing;
 use turnleaf::domain::{Content, Turn, UserId, limits};
-use turnleaf::server::convert::{Article, Converted, Kind, Picture, PlainReader, Reader, Refused};
-use turnleaf::server::outbound::scripted::Scripted;
-use turnleaf::server::platform::ids;
+use turnleaf_convert::{Article, Converted, Kind, Picture, PlainReader, Reader, Refused};
+use turnleaf_platform::ids;
+use turnleaf_providers::scripted::Scripted;
 
 use crate::files::{PNG, apis};
 use crate::house::{House, answer, text};

@@ -8,9 +8,9 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::limits;
-use turnleaf::server::platform::endpoint::{Api, Endpoint};
-use turnleaf::server::service::exports::Which;
-use turnleaf::server::store::generations::{self, raw};
+use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_service::exports::Which;
+use turnleaf_store::generations::{self, raw};
 
 use crate::fakeprov::{FakeProvider, Verb};
 use crate::house::House;

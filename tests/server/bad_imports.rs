@@ -10,10 +10,10 @@ use flate2::write::DeflateEncoder;
 use futures::SinkExt;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::service::exports::Which;
-use turnleaf::server::service::imports::{Import, ImportJobs, ImportReport};
-use turnleaf::server::store::Db;
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_service::exports::Which;
+use turnleaf_service::imports::{Import, ImportJobs, ImportReport};
+use turnleaf_store::Db;
 
 use crate::house::House;
 use crate::http_api::Api;
@@ -525,7 +525,7 @@ async fn a_chat_that_went_on_elsewhere_grows_and_keeps_what_was_done_here() {
         assert_eq!(imported(&house, "b.zip", &archive, false).await.turns, 0);
         is_whole(&house).await;
         // What stands below something that was deleted here stays away, and that is told.
-        let all = turnleaf::server::store::turns::of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
+        let all = turnleaf_store::turns::of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
         house.service.delete_turn(house.owner, all[3].id).await.unwrap();
         let mut last: Value = serde_json::from_slice(&chats).unwrap();
         last[0]["mapping"]["t"] = node("t", Some("s"), "user", "Thanks");

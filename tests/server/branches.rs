@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 use turnleaf::domain::branch::{ContextPolicy, Origin};
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::domain::{ExchangeKind, Lock, TurnId};
-use turnleaf::server::outbound::scripted::{Answer, Scripted};
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::service::branches::{BranchChange, NewBranch};
-use turnleaf::server::service::chats::ChatChange;
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::{StartTurn, Started};
-use turnleaf::server::store::Db;
+use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_service::ServiceError;
+use turnleaf_service::branches::{BranchChange, NewBranch};
+use turnleaf_service::chats::ChatChange;
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_store::Db;
 
 use crate::house::{House, answer, message, text, thinking};
 

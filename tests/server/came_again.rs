@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 use turnleaf::domain::{ChatId, Difference, DifferenceKind};
-use turnleaf::interchange::grow::changed::CHANGED;
-use turnleaf::server::service::exports::Which;
-use turnleaf::server::service::imports::ImportReport;
+use turnleaf_interchange::grow::changed::CHANGED;
+use turnleaf_service::exports::Which;
+use turnleaf_service::imports::ImportReport;
 
 use crate::bad_imports::{conversation, node};
 use crate::house::House;

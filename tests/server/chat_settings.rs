@@ -5,7 +5,7 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::Params;
 use turnleaf::domain::tool::ToolChoice;
-use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf_providers::scripted::Scripted;
 
 use crate::house::{House, answer, text};
 use crate::http_api::Api;

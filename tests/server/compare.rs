@@ -4,8 +4,8 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::tool::ToolSpec;
-use turnleaf::server::outbound::provider::ToolOutcome;
-use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
+use turnleaf_providers::provider::ToolOutcome;
+use turnleaf_providers::scripted::{Answer, Scripted, Step};
 
 use crate::house::{answer, delta, finish, text, thinking};
 use crate::http_api::Api;

@@ -7,14 +7,14 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf::domain::block::chat_seq;
 use turnleaf::domain::{Block, Content, Turn, TurnId};
-use turnleaf::server::outbound::scripted::Scripted;
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::{StartTurn, Started};
-use turnleaf::server::store::spending::{self, Grouping};
-use turnleaf::server::store::turn_blocks::{self, BlockOf};
-use turnleaf::server::store::{Db, turns};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_providers::scripted::Scripted;
+use turnleaf_service::ServiceError;
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_store::spending::{self, Grouping};
+use turnleaf_store::turn_blocks::{self, BlockOf};
+use turnleaf_store::{Db, turns};
 
 use crate::databases::fresh;
 use crate::house::{House, answer, message, text, thinking};
@@ -79,7 +79,7 @@ async fn a_copy_says_the_same_and_goes_on_with_the_same_bytes() {
         let theirs = house.service.path(house.owner, chat, Some(second.assistant_turn.id), 50).await.unwrap();
         let ours = house.service.path(house.owner, new, None, 50).await.unwrap();
         assert_eq!(ours.turns.last().unwrap().id, leaf);
-        let said = |path: &turnleaf::server::service::paths::Path| -> Vec<Value> {
+        let said = |path: &turnleaf_service::paths::Path| -> Vec<Value> {
             let blocks = path.turns.iter().flat_map(|turn| &turn.blocks);
             blocks.map(|block| json!([block.content, block.author, block.created_at])).collect()
         };
@@ -122,7 +122,7 @@ async fn a_copied_signature_is_for_the_copied_block() {
         let first = begin(&house, "a").await;
         let reply = house.ended(first.assistant_turn.id).await;
         let signature = |turn: &Turn, seq: u32, attaches_to| Block {
-            id: turnleaf::server::platform::ids::mint(),
+            id: turnleaf_platform::ids::mint(),
             seq,
             chat_seq: chat_seq(turn.ord, seq),
             content: Content::ThinkingSignature { signature: "\"for\":\"x\"".into(), attaches_to },
@@ -213,8 +213,8 @@ async fn a_chat_of_ten_thousand_turns_is_copied_within_seconds() {
 /// Repeats the chat's only exchange below its end, as many times.
 async fn grow(house: &House, first: &Started, times: i64) -> TurnId {
     use turnleaf::domain::{Role, Turn, block::chat_seq};
-    use turnleaf::server::platform::ids;
-    use turnleaf::server::store::{branches, chats, exchanges, turns};
+    use turnleaf_platform::ids;
+    use turnleaf_store::{branches, chats, exchanges, turns};
     let mut prev = house.service.turn(house.owner, first.assistant_turn.id).await.unwrap();
     let models = [house.service.turn(house.owner, first.user_turn.id).await.unwrap(), prev.clone()];
     let mut tx = house.db.begin().await.unwrap();

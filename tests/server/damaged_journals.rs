@@ -7,12 +7,12 @@ use std::sync::Arc;
 use sqlx::{AssertSqlSafe, Row};
 use tokio::sync::Notify;
 use turnleaf::domain::{Block, BlockId, BlockState, Content, Event, FailureKind, Turn, TurnId, TurnStatus};
-use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::store::fsck::{self, Finding, While, repair};
-use turnleaf::server::store::readable::is_placeholder;
-use turnleaf::server::store::{Db, turns};
-use turnleaf::server::tools::toolbox::NoTools;
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_store::fsck::{self, Finding, While, repair};
+use turnleaf_store::readable::is_placeholder;
+use turnleaf_store::{Db, turns};
+use turnleaf_tools::toolbox::NoTools;
 use uuid::Uuid;
 
 use crate::house::{House, text, thinking};

@@ -7,9 +7,9 @@ use std::time::Duration;
 use sqlx::AssertSqlSafe;
 use tokio::time::timeout;
 use turnleaf::domain::{TurnId, TurnStatus};
-use turnleaf::server::outbound::scripted::{Scripted, Step};
-use turnleaf::server::store::{Db, turns};
-use turnleaf::server::tools::toolbox::NoTools;
+use turnleaf_providers::scripted::{Scripted, Step};
+use turnleaf_store::{Db, turns};
+use turnleaf_tools::toolbox::NoTools;
 
 use crate::house::{House, answer, text};
 

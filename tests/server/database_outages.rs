@@ -7,12 +7,12 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use turnleaf::domain::{Event, TurnStatus};
-use turnleaf::server::outbound::scripted::{Scripted, Step};
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::platform::ids;
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::store::claim::ClaimState;
-use turnleaf::server::store::{Claim, Db, TimeLimits};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::ids;
+use turnleaf_providers::scripted::{Scripted, Step};
+use turnleaf_service::ServiceError;
+use turnleaf_store::claim::ClaimState;
+use turnleaf_store::{Claim, Db, TimeLimits};
 
 use crate::databases;
 use crate::house::{House, answer, message, text};
@@ -36,8 +36,8 @@ const WORDS: usize = 150;
 /// A server that has claimed its database, with replies that stream.
 struct Streaming {
     house: House,
-    log: Arc<turnleaf::server::outbound::scripted::Log>,
-    replies: Vec<turnleaf::server::service::turns::Started>,
+    log: Arc<turnleaf_providers::scripted::Log>,
+    replies: Vec<turnleaf_service::turns::Started>,
     claim: tokio::task::JoinHandle<()>,
     gates: Vec<Arc<Notify>>,
 }

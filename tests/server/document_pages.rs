@@ -4,7 +4,7 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::json;
 use turnleaf::domain::Content;
-use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf_providers::scripted::Scripted;
 
 use crate::files::{PNG, reading};
 use crate::house::{House, answer, text};

@@ -4,10 +4,10 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::{ChatId, UserId};
-use turnleaf::server::outbound::scripted::Answer;
-use turnleaf::server::platform::ids;
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::service::messages::MessageBlock;
+use turnleaf_platform::ids;
+use turnleaf_providers::scripted::Answer;
+use turnleaf_service::ServiceError;
+use turnleaf_service::messages::MessageBlock;
 
 use crate::documents::{D, document, hand_over, id, part, said};
 use crate::files::apis;

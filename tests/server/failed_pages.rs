@@ -3,12 +3,12 @@
 use axum::body::Body;
 use http::{Request, StatusCode};
 use turnleaf::domain::{Failure, FailureKind, Lock, limits};
-use turnleaf::server::outbound::provider::Refused;
-use turnleaf::server::outbound::scripted::{Answer, Scripted};
 use turnleaf::server::pages::Pages;
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::service::chats::NewChat;
-use turnleaf::server::store::tool_policies::{self, StoredPolicy};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_providers::provider::Refused;
+use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_service::chats::NewChat;
+use turnleaf_store::tool_policies::{self, StoredPolicy};
 
 use crate::house::{House, answer, text};
 use crate::http_api::Api;
@@ -272,7 +272,7 @@ async fn the_list_of_chats_goes_on_behind_its_last_one() {
         let older = pages.chats(house.owner, Some(last), 0).await.unwrap();
         assert_eq!(older.len(), 2);
         assert!(older.iter().all(|chat| newest.iter().all(|other| other.id != chat.id)));
-        let stranger = turnleaf::server::platform::ids::mint();
+        let stranger = turnleaf_platform::ids::mint();
         assert!(pages.chats(stranger, Some(last), 0).await.unwrap().is_empty(), "not those of somebody else");
         house.close().await;
     }

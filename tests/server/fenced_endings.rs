@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 use turnleaf::domain::TurnStatus;
-use turnleaf::server::outbound::scripted::{Scripted, Step};
-use turnleaf::server::platform::ids;
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::store::{Claim, Db, StoreError, turn_events, turns};
+use turnleaf_platform::ids;
+use turnleaf_providers::scripted::{Scripted, Step};
+use turnleaf_service::ServiceError;
+use turnleaf_store::{Claim, Db, StoreError, turn_events, turns};
 
 use crate::databases;
 use crate::house::{House, answer, text};

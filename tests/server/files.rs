@@ -8,8 +8,8 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Request, StatusCode};
 use serde_json::Value;
-use turnleaf::server::convert::{Article, Converted, Form, Kind, Picture, Reader, Refused};
-use turnleaf::server::outbound::scripted::Answer;
+use turnleaf_convert::{Article, Converted, Form, Kind, Picture, Reader, Refused};
+use turnleaf_providers::scripted::Answer;
 
 use crate::house::House;
 use crate::http_api::Api;
@@ -83,7 +83,7 @@ impl Reader for Files {
 
 /// A server that reads files, over a database of every kind.
 pub async fn apis(answers: impl Fn() -> Vec<Answer>) -> Vec<Api> {
-    let houses = House::everywhere(|| turnleaf::server::outbound::scripted::Scripted::new("scripted", answers())).await;
+    let houses = House::everywhere(|| turnleaf_providers::scripted::Scripted::new("scripted", answers())).await;
     houses.into_iter().map(reading).collect()
 }
 

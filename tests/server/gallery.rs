@@ -9,7 +9,7 @@ use http::{Request, StatusCode};
 use turnleaf::domain::FailureKind;
 use turnleaf::server::gallery::Sheet;
 use turnleaf::server::gallery::composers::Standing;
-use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf_providers::scripted::Scripted;
 
 use crate::house::House;
 use crate::http_api::Api;

@@ -10,17 +10,17 @@ use turnleaf::domain::branch::Origin;
 use turnleaf::domain::graft::{GraftStatus, PauseReason};
 use turnleaf::domain::provider::Reasoning;
 use turnleaf::domain::*;
-use turnleaf::server::outbound::provider::Refused;
-use turnleaf::server::outbound::registry::Registry;
-use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
-use turnleaf::server::platform::ids;
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::service::chats::ChatChange;
-use turnleaf::server::service::grafts::{Grafted, NewGraft};
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::{StartTurn, Started};
-use turnleaf::server::store::turn_blocks::{self, BlockOf};
-use turnleaf::server::store::{Db, exchanges, turns};
+use turnleaf_platform::ids;
+use turnleaf_providers::provider::Refused;
+use turnleaf_providers::registry::Registry;
+use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_service::ServiceError;
+use turnleaf_service::chats::ChatChange;
+use turnleaf_service::grafts::{Grafted, NewGraft};
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_store::turn_blocks::{self, BlockOf};
+use turnleaf_store::{Db, exchanges, turns};
 
 use crate::house::{House, answer, finish, message, text};
 

@@ -18,9 +18,9 @@ use turnleaf::server::http::health::Readiness;
 use turnleaf::server::http::host::AllowedHosts;
 use turnleaf::server::http::router::HttpConfig;
 use turnleaf::server::http::routes::routes;
-use turnleaf::server::outbound::scripted::{Answer, Scripted};
-use turnleaf::server::platform::config::environment::Environment;
-use turnleaf::server::platform::config::{Config, Flags};
+use turnleaf_platform::config::environment::Environment;
+use turnleaf_platform::config::{Config, Flags};
+use turnleaf_providers::scripted::{Answer, Scripted};
 
 pub struct Api {
     pub router: Router,
@@ -149,7 +149,7 @@ async fn lines_of_json_are_those_of_the_provider_design() {
                 description: String::new(),
                 parameters: json!({}),
             }],
-            |_, _| Some(turnleaf::server::outbound::provider::ToolOutcome { result: json!("x"), is_error: false }),
+            |_, _| Some(turnleaf_providers::provider::ToolOutcome { result: json!("x"), is_error: false }),
         );
     let api = Api::of(provider).await;
     let chat = api.chat().await;
@@ -318,7 +318,7 @@ async fn what_proves_a_models_reasoning_reaches_no_client() {
     for seen in [&stream, &lines, &snapshot, &whole.to_string()] {
         assert!(!seen.contains(PROOF), "{seen}");
     }
-    let stored = turnleaf::server::store::turns::find(&api.house.db, api.house.owner, turn.parse().unwrap());
+    let stored = turnleaf_store::turns::find(&api.house.db, api.house.owner, turn.parse().unwrap());
     let stored = serde_json::to_string(&stored.await.unwrap().unwrap()).unwrap();
     assert!(stored.contains(PROOF), "what goes back to the provider is kept: {stored}");
     api.house.check().await;

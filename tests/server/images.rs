@@ -5,12 +5,12 @@ use std::cell::RefCell;
 
 use serde_json::{Value, json};
 use turnleaf::domain::{Content, Turn, TurnStatus};
-use turnleaf::server::outbound::base64;
-use turnleaf::server::outbound::gemini::endpoint::GeminiEndpoint;
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
-use turnleaf::server::platform::endpoint::Api;
-use turnleaf::server::store::Db;
+use turnleaf_platform::endpoint::Api;
+use turnleaf_providers::base64;
+use turnleaf_providers::gemini::endpoint::GeminiEndpoint;
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_store::Db;
 
 use crate::house::{House, answer, delta, text};
 use crate::repair::{endpoint, next};

@@ -8,16 +8,16 @@ use tokio::sync::mpsc;
 use turnleaf::domain::export::Parts;
 use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{ChatId, DifferenceKind, TurnId};
-use turnleaf::interchange::archive::Bytes;
-use turnleaf::server::outbound::scripted::Scripted;
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::platform::ids;
-use turnleaf::server::service::exports::Which;
-use turnleaf::server::service::imports::{Import, ImportReport, Outcome};
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::StartTurn;
-use turnleaf::server::store::chat_tools;
-use turnleaf::server::store::tool_servers::{self, StoredToolServer};
+use turnleaf_interchange::archive::Bytes;
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::ids;
+use turnleaf_providers::scripted::Scripted;
+use turnleaf_service::exports::Which;
+use turnleaf_service::imports::{Import, ImportReport, Outcome};
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::StartTurn;
+use turnleaf_store::chat_tools;
+use turnleaf_store::tool_servers::{self, StoredToolServer};
 
 use crate::house::{House, answer, message, text, thinking};
 

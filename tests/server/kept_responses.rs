@@ -4,13 +4,13 @@
 use serde_json::{Value, json};
 use turnleaf::domain::repair::KeptResponse;
 use turnleaf::domain::{Lock, Turn, TurnId, TurnStatus};
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::outbound::openai_responses::ResponsesEndpoint;
-use turnleaf::server::outbound::scripted::{Answer, Log, Scripted, Step};
-use turnleaf::server::platform::endpoint::{Api, Endpoint};
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::{StartTurn, Started};
-use turnleaf::server::store::{branches, generations};
+use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::openai_responses::ResponsesEndpoint;
+use turnleaf_providers::scripted::{Answer, Log, Scripted, Step};
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_store::{branches, generations};
 
 use crate::house::{House, message};
 use crate::repair::{endpoint, event, next, notices, refused, with_tool};

@@ -5,7 +5,7 @@ use axum::body::Body;
 use http::header::{CONTENT_LANGUAGE, LOCATION, SET_COOKIE};
 use http::{Request, StatusCode};
 use serde_json::json;
-use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf_providers::scripted::Scripted;
 
 use crate::house::{answer, text};
 use crate::http_api::Api;

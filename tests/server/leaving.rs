@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 use turnleaf::domain::TurnId;
-use turnleaf::server::outbound::scripted::Scripted;
-use turnleaf::server::platform::ids;
+use turnleaf_platform::ids;
+use turnleaf_providers::scripted::Scripted;
 
 use crate::document_pages::get;
 use crate::house::{House, answer, text};

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 use turnleaf::domain::UserId;
-use turnleaf::server::platform::config::database::DatabaseUrl;
-use turnleaf::server::service::exports::Which;
-use turnleaf::server::service::imports::legacy::{LegacySchema, LegacySource};
-use turnleaf::server::service::imports::{ImportReport, LegacyImport, Outcome};
-use turnleaf::server::store::Db;
+use turnleaf_platform::config::database::DatabaseUrl;
+use turnleaf_service::exports::Which;
+use turnleaf_service::imports::legacy::{LegacySchema, LegacySource};
+use turnleaf_service::imports::{ImportReport, LegacyImport, Outcome};
+use turnleaf_store::Db;
 
 use crate::databases::{self, Fresh};
 use crate::house::House;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use turnleaf::domain::{TurnId, TurnStatus};
-use turnleaf::server::outbound::scripted::{Scripted, Step};
-use turnleaf::server::run::Pace;
-use turnleaf::server::store::Db;
+use turnleaf_providers::scripted::{Scripted, Step};
+use turnleaf_run::Pace;
+use turnleaf_store::Db;
 
 use crate::house::{House, answer, text};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 use turnleaf::domain::TurnStatus;
-use turnleaf::server::outbound::scripted::{Scripted, Step};
-use turnleaf::server::store::{Db, TimeLimits};
+use turnleaf_providers::scripted::{Scripted, Step};
+use turnleaf_store::{Db, TimeLimits};
 
 use crate::databases::{self, Fresh};
 use crate::house::{House, answer, text, thinking};

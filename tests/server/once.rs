@@ -4,7 +4,7 @@ use futures::future::join_all;
 use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf::domain::TurnId;
-use turnleaf::server::outbound::scripted::Scripted;
+use turnleaf_providers::scripted::Scripted;
 
 use crate::databases;
 use crate::house::{House, answer, text};

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use turnleaf::domain::capabilities::{Capabilities, Range, Takes};
 use turnleaf::domain::provider::Reasoning;
 use turnleaf::domain::{Params, Thinking};
-use turnleaf::server::outbound::scripted::{Answer, Scripted};
-use turnleaf::server::platform::ids;
-use turnleaf::server::store::{Db, exchanges};
+use turnleaf_platform::ids;
+use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_store::{Db, exchanges};
 
 use crate::house::{answer, text};
 use crate::http_api::Api;
@@ -24,7 +24,7 @@ fn model() -> Capabilities {
     }
 }
 
-async fn api(answers: usize) -> (Api, std::sync::Arc<turnleaf::server::outbound::scripted::Log>) {
+async fn api(answers: usize) -> (Api, std::sync::Arc<turnleaf_providers::scripted::Log>) {
     let answers: Vec<Answer> = (0..answers).map(|_| answer([text("Yes.")])).collect();
     let provider = Scripted::new("scripted", answers).with_capabilities(model());
     let log = provider.log();
@@ -40,7 +40,7 @@ async fn turn(api: &Api, chat: &str, params: Value) -> Value {
     started
 }
 
-fn sent(log: &turnleaf::server::outbound::scripted::Log) -> Value {
+fn sent(log: &turnleaf_providers::scripted::Log) -> Value {
     serde_json::from_slice(log.requests().last().unwrap()).unwrap()
 }
 

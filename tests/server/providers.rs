@@ -9,12 +9,12 @@ use http::{Request, StatusCode};
 use leptos::prelude::*;
 use serde_json::{Value, json};
 use turnleaf::domain::FailureKind;
-use turnleaf::server::outbound::demo::Demo;
-use turnleaf::server::outbound::registry::Registry;
-use turnleaf::server::platform::endpoint::{Api as Protocol, Endpoint};
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::StartTurn;
 use turnleaf::ui::start::{Call, start};
+use turnleaf_platform::endpoint::{Api as Protocol, Endpoint};
+use turnleaf_providers::demo::Demo;
+use turnleaf_providers::registry::Registry;
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::StartTurn;
 
 use crate::fakeprov::{FakeProvider, Verb};
 use crate::house::{House, message};

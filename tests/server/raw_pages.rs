@@ -3,9 +3,9 @@
 use http::StatusCode;
 use serde_json::json;
 use turnleaf::domain::{TurnId, limits};
-use turnleaf::server::outbound::scripted::Scripted;
-use turnleaf::server::platform::ids;
-use turnleaf::server::service::ServiceError;
+use turnleaf_platform::ids;
+use turnleaf_providers::scripted::Scripted;
+use turnleaf_service::ServiceError;
 
 use crate::document_pages::get;
 use crate::house::{House, answer, text, thinking};

@@ -12,8 +12,8 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use turnleaf::domain::{Lock, TurnId};
-use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
-use turnleaf::server::service::turns::StartTurn;
+use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_service::turns::StartTurn;
 
 const NOBODYS: &str = "0190b5b4-7c1e-7abc-8def-0123456789ab";
 
@@ -546,8 +546,7 @@ async fn a_cycle_in_the_database_is_named_and_nothing_runs_for_ever() {
         let turn = started["assistant_turn"]["id"].as_str().unwrap();
         api.events(turn, &[]).await;
         assert_eq!(get(&api, format!("/api/turns/{turn}")).await["status"], "error");
-        let findings =
-            turnleaf::server::store::fsck::check(&api.house.db, turnleaf::server::store::fsck::While::Serving);
+        let findings = turnleaf_store::fsck::check(&api.house.db, turnleaf_store::fsck::While::Serving);
         let named = format!("{:?}", findings.await.unwrap());
         assert!(named.contains(&bush.turns[3].id.to_string()), "{named}");
         api.house.close().await;

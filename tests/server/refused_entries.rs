@@ -8,10 +8,10 @@ use futures::StreamExt;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use turnleaf::domain::{FailureKind, TurnId, TurnStatus};
-use turnleaf::server::outbound::scripted::{Scripted, Step};
-use turnleaf::server::run::Pace;
-use turnleaf::server::run::{Cursor, Followed};
-use turnleaf::server::store::Db;
+use turnleaf_providers::scripted::{Scripted, Step};
+use turnleaf_run::Pace;
+use turnleaf_run::{Cursor, Followed};
+use turnleaf_store::Db;
 
 use crate::house::{House, answer, text};
 

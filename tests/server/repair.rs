@@ -4,17 +4,17 @@
 use serde_json::{Value, json};
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::domain::{Author, Content, Failure, FailureKind, Turn, TurnStatus};
-use turnleaf::server::outbound::anthropic::MessagesEndpoint;
-use turnleaf::server::outbound::gemini::GeminiEndpoint;
-use turnleaf::server::outbound::http_client::HttpClient;
-use turnleaf::server::outbound::openai_responses::ResponsesEndpoint;
-use turnleaf::server::outbound::provider::{Refused, ToolOutcome};
-use turnleaf::server::outbound::scripted::{Answer, Log, Scripted, Step};
-use turnleaf::server::platform::endpoint::{Api, Endpoint};
-use turnleaf::server::run::{Cursor, Followed};
-use turnleaf::server::service::turns::{StartTurn, Started};
-use turnleaf::server::store::branches;
-use turnleaf::server::store::generations::{self, GenerationStatus, requests};
+use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_providers::anthropic::MessagesEndpoint;
+use turnleaf_providers::gemini::GeminiEndpoint;
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::openai_responses::ResponsesEndpoint;
+use turnleaf_providers::provider::{Refused, ToolOutcome};
+use turnleaf_providers::scripted::{Answer, Log, Scripted, Step};
+use turnleaf_run::{Cursor, Followed};
+use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_store::branches;
+use turnleaf_store::generations::{self, GenerationStatus, requests};
 
 use crate::house::{House, answer, delta, finish, message, text, thinking};
 use futures::StreamExt;

@@ -12,14 +12,14 @@ use tokio::sync::Notify;
 use turnleaf::domain::notice::{self, Notice};
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::domain::{Author, BlockState, Content, Event, Failure, FailureKind, Role, TurnStatus};
-use turnleaf::server::outbound::provider::{Refused, ToolOutcome};
-use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
-use turnleaf::server::run::{Cursor, Followed};
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::StartTurn;
-use turnleaf::server::service::{Draft, ServiceError};
-use turnleaf::server::store::generations::{self, raw};
-use turnleaf::server::store::{Db, turn_events, turns};
+use turnleaf_providers::provider::{Refused, ToolOutcome};
+use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_run::{Cursor, Followed};
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::StartTurn;
+use turnleaf_service::{Draft, ServiceError};
+use turnleaf_store::generations::{self, raw};
+use turnleaf_store::{Db, turn_events, turns};
 
 fn provider(answers: impl IntoIterator<Item = Answer>) -> Scripted {
     Scripted::new("scripted", answers)
@@ -470,7 +470,7 @@ async fn a_stranger_finds_nothing() {
     let started = house.send("private").await;
     let id = started.assistant_turn.id;
     house.ended(id).await;
-    let stranger = turnleaf::server::platform::ids::mint();
+    let stranger = turnleaf_platform::ids::mint();
     let service = &house.service;
     assert!(matches!(service.turn(stranger, id).await, Err(ServiceError::NotFound)));
     assert!(matches!(service.stop_turn(stranger, id).await, Err(ServiceError::NotFound)));

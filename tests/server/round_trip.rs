@@ -12,12 +12,12 @@ use turnleaf::domain::attachment::DOCUMENT;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::branch::{ContextPolicy, Frozen};
 use turnleaf::domain::*;
-use turnleaf::interchange::archive::{ArchivedGeneration, Bytes};
-use turnleaf::server::outbound::scripted::Scripted;
-use turnleaf::server::service::exports::Which;
-use turnleaf::server::store::documents::write::{self, NewDocument, NewVersion};
-use turnleaf::server::store::uploads::{self, NewUpload, UploadKind};
-use turnleaf::server::store::{Tx, archive, blobs, branches, chat_sources, chat_tools, chats, exchanges, turns};
+use turnleaf_interchange::archive::{ArchivedGeneration, Bytes};
+use turnleaf_providers::scripted::Scripted;
+use turnleaf_service::exports::Which;
+use turnleaf_store::documents::write::{self, NewDocument, NewVersion};
+use turnleaf_store::uploads::{self, NewUpload, UploadKind};
+use turnleaf_store::{Tx, archive, blobs, branches, chat_sources, chat_tools, chats, exchanges, turns};
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::files::{Files, PNG};

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use turnleaf::domain::attachment::DOCUMENT;
 use turnleaf::domain::{Block, ChatId, Content, Turn, TurnStatus};
-use turnleaf::interchange::grow::changed::CHANGED;
-use turnleaf::server::outbound::base64;
-use turnleaf::server::outbound::scripted::Scripted;
-use turnleaf::server::service::imports::{ImportReport, Outcome};
-use turnleaf::server::store::{branches, documents, exchanges, turns};
+use turnleaf_interchange::grow::changed::CHANGED;
+use turnleaf_providers::base64;
+use turnleaf_providers::scripted::Scripted;
+use turnleaf_service::imports::{ImportReport, Outcome};
+use turnleaf_store::{branches, documents, exchanges, turns};
 
 use crate::files::{Files, PNG};
 use crate::house::House;

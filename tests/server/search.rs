@@ -4,9 +4,9 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::TurnStatus;
-use turnleaf::server::outbound::scripted::{Answer, Scripted};
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::search::{Hit, Search};
+use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::search::{Hit, Search};
 
 use crate::house::{House, answer, text};
 use crate::http_api::Api;

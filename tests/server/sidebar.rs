@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use turnleaf::domain::{ChatId, UserId};
-use turnleaf::server::outbound::scripted::{Answer, Scripted};
 use turnleaf::server::pages::Pages;
-use turnleaf::server::platform::ids;
+use turnleaf_platform::ids;
+use turnleaf_providers::scripted::{Answer, Scripted};
 
 use crate::house::{House, text};
 use crate::tool_calls::{asks, calls};
@@ -60,7 +60,7 @@ async fn the_number_of_a_branchs_tools_is_what_it_offers() {
 #[tokio::test]
 async fn pinned_chats_come_first_and_those_of_the_archive_not_at_all() {
     use turnleaf::domain::chat::Heading;
-    use turnleaf::server::service::chats::{Browsed, ChatChange};
+    use turnleaf_service::chats::{Browsed, ChatChange};
     for house in House::everywhere(|| Scripted::new("scripted", [Answer::Silence, Answer::Silence])).await {
         let pages = Pages::new(house.service.clone());
         let (one, two, three) = (house.chat_with(&[]).await, house.chat_with(&[]).await, house.chat_with(&[]).await);
@@ -113,7 +113,7 @@ async fn pinned_chats_come_first_and_those_of_the_archive_not_at_all() {
 
 #[tokio::test]
 async fn all_chats_are_looked_through_by_a_part_of_their_titles_and_page_by_page() {
-    use turnleaf::server::service::chats::{Browsed, ChatChange};
+    use turnleaf_service::chats::{Browsed, ChatChange};
     for house in House::everywhere(|| Scripted::new("scripted", [])).await {
         let mut named = Vec::new();
         for title in ["Trees", "Über Bäume", "100 % leaves", "More trees"] {

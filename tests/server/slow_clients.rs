@@ -14,10 +14,10 @@ use turnleaf::server::http::admission::Admission;
 use turnleaf::server::http::request_body::BodyPace;
 use turnleaf::server::http::router::HttpConfig;
 use turnleaf::server::http::serve::serve;
-use turnleaf::server::outbound::scripted::{Answer, Step};
-use turnleaf::server::platform::config::environment::Environment;
-use turnleaf::server::platform::config::{Config, Flags};
-use turnleaf::server::service::documents::{NewDocument, Source};
+use turnleaf_platform::config::environment::Environment;
+use turnleaf_platform::config::{Config, Flags};
+use turnleaf_providers::scripted::{Answer, Step};
+use turnleaf_service::documents::{NewDocument, Source};
 
 use crate::files::{PNG, reading};
 use crate::house::{House, answer, text};
@@ -34,7 +34,7 @@ async fn served(api: &Api) -> SocketAddr {
 
 /// A server behind a proxy on this machine.
 async fn behind_proxy(answers: Vec<Answer>) -> Api {
-    let house = House::new(turnleaf::server::outbound::scripted::Scripted::new("scripted", answers)).await;
+    let house = House::new(turnleaf_providers::scripted::Scripted::new("scripted", answers)).await;
     let environment: Environment = [
         ("TURNLEAF_AUTH", "proxy"),
         ("TURNLEAF_TRUSTED_PROXIES", "127.0.0.1"),
@@ -354,7 +354,7 @@ async fn exports_of_a_person_are_bounded_until_their_last_byte() {
 
 #[tokio::test]
 async fn journal_that_waits_for_a_locked_database_shows_its_delay() {
-    let house = House::new(turnleaf::server::outbound::scripted::Scripted::new(
+    let house = House::new(turnleaf_providers::scripted::Scripted::new(
         "scripted",
         [answer([text("one"), Step::Wait(Duration::from_millis(300)), text("two")])],
     ))

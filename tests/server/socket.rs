@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use turnleaf::domain::limits;
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::server::http::serve::serve;
-use turnleaf::server::outbound::provider::ToolOutcome;
-use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
+use turnleaf_providers::provider::ToolOutcome;
+use turnleaf_providers::scripted::{Answer, Scripted, Step};
 
 use crate::databases;
 use crate::house::{House, answer, delta, finish, text, thinking};

@@ -10,10 +10,10 @@ use tokio::sync::Notify;
 use turnleaf::domain::approval::Decision;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::{TurnStatus, limits};
-use turnleaf::server::outbound::registry::Registry;
-use turnleaf::server::outbound::scripted::{Answer, Scripted};
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::service::ServiceError;
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_providers::registry::Registry;
+use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_service::ServiceError;
 
 use crate::house::{House, answer, text};
 use crate::http_api::Api;
@@ -61,7 +61,7 @@ async fn nothing_runs_before_a_person_allows_it_and_then_exactly_that() {
         assert_eq!(conflict(decide("another", None).await), "approval_changed");
         let long = Some("x".repeat(limits::DENY_REASON_CHARS + 1));
         assert!(matches!(decide("", long).await, Err(ServiceError::Invalid(invalid)) if invalid.field == "reason"));
-        let stranger = turnleaf::server::platform::ids::mint();
+        let stranger = turnleaf_platform::ids::mint();
         let foreign = service.decide(stranger, id, call.id, &ask.hash, Decision::Allow, None).await;
         assert!(matches!(foreign, Err(ServiceError::NotFound)));
         let result_is_no_call = service.stop_call(house.owner, id, turn.blocks[0].id).await;

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use turnleaf::domain::approval::{Ask, Decision};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::{Block, Content, Turn, TurnId, TurnStatus};
-use turnleaf::server::outbound::scripted::{Answer, Log, Step};
-use turnleaf::server::service::ServiceError;
+use turnleaf_providers::scripted::{Answer, Log, Step};
+use turnleaf_service::ServiceError;
 
 use crate::house::{House, delta, finish};
 

@@ -9,8 +9,8 @@ use tokio::sync::Notify;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::waiting::{WaitsFor, open_pause, waits_for};
 use turnleaf::domain::{Content, FailureKind, TurnStatus, limits};
-use turnleaf::server::outbound::scripted::{Answer, Scripted};
-use turnleaf::server::service::ServiceError;
+use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_service::ServiceError;
 
 use crate::house::{House, answer, delta, finish, text, thinking};
 use crate::tool_calls::{called, calls, last_result, results, runs, status_of, statuses, told};
@@ -24,11 +24,11 @@ fn provider(answers: impl IntoIterator<Item = Answer>) -> Scripted {
 async fn house(
     answers: impl IntoIterator<Item = Answer>,
     lab: &Lab,
-) -> (House, Arc<turnleaf::server::outbound::scripted::Log>) {
+) -> (House, Arc<turnleaf_providers::scripted::Log>) {
     let provider = provider(answers);
     let log = provider.log();
     let models = vec!["model-a".to_owned()];
-    let registry = turnleaf::server::outbound::registry::Registry::of_providers(vec![(Arc::new(provider), models)]);
+    let registry = turnleaf_providers::registry::Registry::of_providers(vec![(Arc::new(provider), models)]);
     (House::equipped(registry, Arc::new(lab.clone())).await, log)
 }
 
@@ -148,12 +148,8 @@ async fn progress_is_noted_while_it_runs_and_bytes_are_stored_with_their_result(
         let count = "SELECT COUNT(*) FROM block_blobs r JOIN blobs b ON b.sha256 = r.sha256 \
                      JOIN turn_blocks k ON k.id = r.block_id WHERE k.block_type = 'tool_result' AND b.byte_count = 6";
         let stored: i64 = match &house.db {
-            turnleaf::server::store::Db::Sqlite { writer, .. } => {
-                sqlx::query_scalar(count).fetch_one(writer).await.unwrap()
-            }
-            turnleaf::server::store::Db::Postgres { writer, .. } => {
-                sqlx::query_scalar(count).fetch_one(writer).await.unwrap()
-            }
+            turnleaf_store::Db::Sqlite { writer, .. } => sqlx::query_scalar(count).fetch_one(writer).await.unwrap(),
+            turnleaf_store::Db::Postgres { writer, .. } => sqlx::query_scalar(count).fetch_one(writer).await.unwrap(),
         };
         assert_eq!(stored, 1);
         house.check().await;
@@ -216,7 +212,7 @@ async fn one_call_is_stopped_and_the_reply_goes_on_with_the_others() {
     let [hung, over] = called(&turn)[..] else { panic!("{turn:?}") };
     let refused = house.service.stop_call(house.owner, id, over.id).await;
     assert!(matches!(refused, Err(ServiceError::Conflict { code: "not_asked", .. })), "{refused:?}");
-    let stranger = turnleaf::server::platform::ids::mint();
+    let stranger = turnleaf_platform::ids::mint();
     assert!(matches!(house.service.stop_call(stranger, id, hung.id).await, Err(ServiceError::NotFound)));
     house.service.stop_call(house.owner, id, hung.id).await.unwrap();
     let turn = house.complete(id).await;

@@ -9,10 +9,10 @@ use turnleaf::domain::approval::Decision;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::waiting::{WaitsFor, waits_for};
 use turnleaf::domain::{FailureKind, TurnId, TurnStatus};
-use turnleaf::server::outbound::registry::Registry;
-use turnleaf::server::outbound::scripted::{Answer, Scripted};
-use turnleaf::server::run::{Cursor, Followed};
-use turnleaf::server::store::{fsck, generations};
+use turnleaf_providers::registry::Registry;
+use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_run::{Cursor, Followed};
+use turnleaf_store::{fsck, generations};
 
 use crate::house::{House, answer, finish, text, thinking};
 use crate::tool_calls::{asked, asks, called, calls, last_result, results, statuses, told};

@@ -8,9 +8,9 @@ use tokio::sync::Notify;
 use turnleaf::domain::approval::Decision;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::{FailureKind, Turn, TurnStatus};
-use turnleaf::server::outbound::scripted::{Answer, Scripted};
-use turnleaf::server::run::live::Interrupt;
-use turnleaf::server::store::generations;
+use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_run::live::Interrupt;
+use turnleaf_store::generations;
 
 use crate::house::{House, answer, text};
 use crate::repair::{SIGNATURE, anthropic, messages, notices, refused, said, thought, whole};

@@ -9,10 +9,10 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use turnleaf::domain::{ExchangeKind, Lock, TurnId, TurnStatus, limits};
-use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::{StartTurn, Started};
+use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_service::ServiceError;
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::{StartTurn, Started};
 
 use crate::bush::bush;
 use crate::house::{House, answer, message, text};

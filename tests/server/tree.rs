@@ -5,10 +5,10 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::{TurnId, limits};
-use turnleaf::server::outbound::scripted::Scripted;
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::{StartTurn, Started};
+use turnleaf_providers::scripted::Scripted;
+use turnleaf_service::ServiceError;
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::{StartTurn, Started};
 
 use crate::house::{House, answer, message, text};
 use crate::http_api::Api;

@@ -5,10 +5,10 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::{Cost, CostBasis, Event, Failure, FailureKind, TurnStatus};
-use turnleaf::server::outbound::provider::Refused;
-use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
-use turnleaf::server::platform::price::Price;
-use turnleaf::server::run::{Cursor, Followed};
+use turnleaf_platform::price::Price;
+use turnleaf_providers::provider::Refused;
+use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_run::{Cursor, Followed};
 
 use crate::house::{House, answer, text};
 use crate::http_api::Api;

@@ -7,10 +7,10 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf::domain::context::{Mode, Reason};
 use turnleaf::domain::{Author, Origin, TurnId, TurnStatus};
-use turnleaf::server::outbound::scripted::{Answer, Scripted, Step};
-use turnleaf::server::service::ServiceError;
-use turnleaf::server::service::placement::Wanted;
-use turnleaf::server::service::turns::{StartTurn, Started};
+use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_service::ServiceError;
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::{StartTurn, Started};
 
 use crate::databases::fresh;
 use crate::house::{House, answer, message, text, thinking};
@@ -231,8 +231,8 @@ async fn the_name_of_a_retry_never_comes_twice() {
 
 fn sqlite(house: &House) -> &sqlx::SqlitePool {
     match &house.db {
-        turnleaf::server::store::Db::Sqlite { writer, .. } => writer,
-        turnleaf::server::store::Db::Postgres { .. } => panic!("a house is a file unless told otherwise"),
+        turnleaf_store::Db::Sqlite { writer, .. } => writer,
+        turnleaf_store::Db::Postgres { .. } => panic!("a house is a file unless told otherwise"),
     }
 }
 

@@ -2,7 +2,7 @@
 //! recordings.
 
 use serde_json::{Value, json};
-use turnleaf::server::platform::endpoint::Api;
+use turnleaf_platform::endpoint::Api;
 
 /// An event as the API frames it: a line of JSON, or `data:` with the event's name where the API has names.
 pub fn event(api: Api, data: &[u8]) -> Vec<u8> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use turnleaf::domain::*;
-use turnleaf::server::store::{Db, branches, chats, exchanges, turns, users};
+use turnleaf_store::{Db, branches, chats, exchanges, turns, users};
 
 /// A chat with its turns by creation, and its owner.
 pub struct Bush {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use futures::FutureExt;
 use sqlx::{Connection, PgConnection};
 use tokio::time::timeout;
-use turnleaf::server::platform::ids::{self, BootId};
-use turnleaf::server::store::claim::ClaimState;
-use turnleaf::server::store::{Claim, Db, StoreError, TimeLimits};
+use turnleaf_platform::ids::{self, BootId};
+use turnleaf_store::claim::ClaimState;
+use turnleaf_store::{Claim, Db, StoreError, TimeLimits};
 
 use crate::databases::{Fresh, empty_sqlite, migrated_postgres, noon};
 use crate::migrations::empty_postgres;
@@ -200,13 +200,13 @@ async fn pool_connects_anew_when_its_server_has_become_read_only() {
     let Db::Postgres { writer, .. } = &fresh.db else { unreachable!() };
     // As after a failover, when the connections that are open lead to what is a standby now.
     let mut tx = fresh.db.begin().await.unwrap();
-    let turnleaf::server::store::Tx::Postgres(conn) = &mut tx else { unreachable!() };
+    let turnleaf_store::Tx::Postgres(conn) = &mut tx else { unreachable!() };
     let read_only = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY";
     sqlx::query(read_only).execute(&mut **conn).await.unwrap();
     tx.commit().await.unwrap();
     for _ in 0..3 {
         let mut tx = fresh.db.begin().await.unwrap();
-        turnleaf::server::store::users::ensure_local_owner(&mut tx, ids::mint(), noon()).await.unwrap();
+        turnleaf_store::users::ensure_local_owner(&mut tx, ids::mint(), noon()).await.unwrap();
         tx.commit().await.unwrap();
     }
     let mut conn = writer.acquire().await.unwrap();

@@ -2,16 +2,14 @@
 //! and each step of the housekeeping does what it can.
 
 use turnleaf::domain::*;
-use turnleaf::server::service::Service;
-use turnleaf::server::store::drafts::Draft;
-use turnleaf::server::store::generations::raw;
-use turnleaf::server::store::search::{Filter, Hit, Kind, Page, Query, catch_up, look};
-use turnleaf::server::store::spending::{self, Grouping};
-use turnleaf::server::store::trusted_tools::{self, TrustedTool};
-use turnleaf::server::store::uploads::{NewUpload, UploadKind};
-use turnleaf::server::store::{
-    Db, StoreError, archive, blobs, branches, chats, drafts, exchanges, turns, uploads, users,
-};
+use turnleaf_service::Service;
+use turnleaf_store::drafts::Draft;
+use turnleaf_store::generations::raw;
+use turnleaf_store::search::{Filter, Hit, Kind, Page, Query, catch_up, look};
+use turnleaf_store::spending::{self, Grouping};
+use turnleaf_store::trusted_tools::{self, TrustedTool};
+use turnleaf_store::uploads::{NewUpload, UploadKind};
+use turnleaf_store::{Db, StoreError, archive, blobs, branches, chats, drafts, exchanges, turns, uploads, users};
 use uuid::Uuid;
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};

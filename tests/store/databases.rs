@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeZone, Utc};
 use sqlx::migrate::Migrator;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
-use turnleaf::server::store::Db;
+use turnleaf_store::Db;
 
 /// A database of its own for one test.
 pub struct Fresh {
@@ -38,7 +38,7 @@ pub async fn migrated_postgres() -> Option<Fresh> {
 /// A new PostgreSQL database, made as these words of `CREATE DATABASE` say, or `None` when no cluster is named.
 pub async fn postgres(how: &str) -> Option<Fresh> {
     let cluster = cluster()?;
-    let name = format!("t{}", turnleaf::server::platform::ids::mint::<uuid::Uuid>().simple());
+    let name = format!("t{}", turnleaf_platform::ids::mint::<uuid::Uuid>().simple());
     let url = postgres_url(&cluster, &name);
     run_on_cluster(&cluster, format!("CREATE DATABASE {name} {how}")).await;
     Some(Fresh { db: Db::open(&url).await.unwrap(), url, dir: tempfile::tempdir().unwrap() })

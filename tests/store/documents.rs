@@ -4,16 +4,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
 use turnleaf::domain::attachment::{Attachment, Card};
 use turnleaf::domain::*;
-use turnleaf::server::run::purge::{empty_old, purge_doomed};
-use turnleaf::server::store::blobs::{FormKind, ImageForm};
-use turnleaf::server::store::documents::purge::{Doomed, delete_one};
-use turnleaf::server::store::documents::write::{self, NewDocument, NewVersion};
-use turnleaf::server::store::drafts::Draft;
-use turnleaf::server::store::fsck::{self, While};
-use turnleaf::server::store::uploads::{NewUpload, UploadKind};
-use turnleaf::server::store::{
-    Db, StoreError, blobs, branches, chats, documents, drafts, exchanges, turns, uploads, users,
-};
+use turnleaf_run::purge::{empty_old, purge_doomed};
+use turnleaf_store::blobs::{FormKind, ImageForm};
+use turnleaf_store::documents::purge::{Doomed, delete_one};
+use turnleaf_store::documents::write::{self, NewDocument, NewVersion};
+use turnleaf_store::drafts::Draft;
+use turnleaf_store::fsck::{self, While};
+use turnleaf_store::uploads::{NewUpload, UploadKind};
+use turnleaf_store::{Db, StoreError, blobs, branches, chats, documents, drafts, exchanges, turns, uploads, users};
 use uuid::Uuid;
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};

@@ -9,8 +9,8 @@ use sqlx::Connection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use turnleaf::domain::*;
-use turnleaf::server::store::turn_events::EventRow;
-use turnleaf::server::store::{Db, StoreError, branches, chats, exchanges, settings, turn_events, turns, users};
+use turnleaf_store::turn_events::EventRow;
+use turnleaf_store::{Db, StoreError, branches, chats, exchanges, settings, turn_events, turns, users};
 
 pub async fn owner(db: &Db) -> UserId {
     let mut tx = db.begin().await.unwrap();

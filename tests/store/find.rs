@@ -1,8 +1,8 @@
 //! Words are found on a path as they were written, on both databases alike.
 
 use turnleaf::domain::*;
-use turnleaf::server::store::turns::find::{Found, on_path};
-use turnleaf::server::store::{Db, branches, chats, exchanges, turns, users};
+use turnleaf_store::turns::find::{Found, on_path};
+use turnleaf_store::{Db, branches, chats, exchanges, turns, users};
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::databases;

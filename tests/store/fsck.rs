@@ -8,9 +8,9 @@ use crate::databases::{Fresh, fresh};
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
-use turnleaf::server::store::claim::ClaimGate;
-use turnleaf::server::store::fsck::{self, Finding, While};
-use turnleaf::server::store::{Db, TimeLimits};
+use turnleaf_store::claim::ClaimGate;
+use turnleaf_store::fsck::{self, Finding, While};
+use turnleaf_store::{Db, TimeLimits};
 
 /// (the invariant it breaks, the table where that shows, how it is planted). `$reply` is the finished reply, `$first`
 /// the question that it answers.
@@ -246,8 +246,8 @@ async fn a_lock_cannot_be_changed_even_by_hand() {
         let mut tx = fresh.db.begin().await.unwrap();
         let text = "UPDATE branches SET model = 'other'";
         let said = match &mut tx {
-            turnleaf::server::store::Tx::Sqlite(tx) => sqlx::query(text).execute(&mut **tx).await.map(drop),
-            turnleaf::server::store::Tx::Postgres(tx) => sqlx::query(text).execute(&mut **tx).await.map(drop),
+            turnleaf_store::Tx::Sqlite(tx) => sqlx::query(text).execute(&mut **tx).await.map(drop),
+            turnleaf_store::Tx::Postgres(tx) => sqlx::query(text).execute(&mut **tx).await.map(drop),
         };
         assert!(said.unwrap_err().to_string().contains("keeps its provider and model"));
         drop(tx);

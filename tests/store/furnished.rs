@@ -2,15 +2,15 @@
 
 use bytes::Bytes;
 use turnleaf::domain::{Lock, Thinking, UserId};
-use turnleaf::server::service::Service;
-use turnleaf::server::service::chats::ChatChange;
-use turnleaf::server::service::documents::change::{NewDocument, Source};
-use turnleaf::server::service::messages::MessageBlock;
-use turnleaf::server::service::turns::StartTurn;
-use turnleaf::server::store::drafts::Draft;
-use turnleaf::server::store::providers::{ProviderSettings, StoredProvider};
-use turnleaf::server::store::trusted_tools::{self, TrustedTool};
-use turnleaf::server::store::{Db, providers};
+use turnleaf_service::Service;
+use turnleaf_service::chats::ChatChange;
+use turnleaf_service::documents::change::{NewDocument, Source};
+use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::turns::StartTurn;
+use turnleaf_store::drafts::Draft;
+use turnleaf_store::providers::{ProviderSettings, StoredProvider};
+use turnleaf_store::trusted_tools::{self, TrustedTool};
+use turnleaf_store::{Db, providers};
 use uuid::Uuid;
 
 use crate::actors::{id, now};

@@ -2,8 +2,8 @@
 
 use turnleaf::domain::graft::{GraftStatus, PauseReason};
 use turnleaf::domain::*;
-use turnleaf::server::store::grafts::{Advance, Standing};
-use turnleaf::server::store::{Db, StoreError, exchanges, grafts, turns};
+use turnleaf_store::grafts::{Advance, Standing};
+use turnleaf_store::{Db, StoreError, exchanges, grafts, turns};
 
 use crate::actors::{id, now};
 

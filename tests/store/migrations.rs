@@ -8,7 +8,7 @@ use crate::damages::reckless;
 use crate::databases::{Fresh, empty_sqlite, fresh, noon, postgres};
 use sqlx::migrate::Migrator;
 use turnleaf::domain::branch::Frozen;
-use turnleaf::server::store::{Db, StoreError, branches, dialect, turns};
+use turnleaf_store::{Db, StoreError, branches, dialect, turns};
 use uuid::Uuid;
 
 /// (table, column, whether it may be null), but for the words of the search, which each database keeps in its own way.

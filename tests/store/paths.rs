@@ -5,12 +5,12 @@ use crate::actors::id;
 use crate::bush::{self, Bush, anywhere};
 use crate::databases::{fresh, noon};
 use turnleaf::domain::*;
-use turnleaf::server::run::paths::Paths;
-use turnleaf::server::store::fsck::{self, While};
-use turnleaf::server::store::generations::raw::{self, Chunk};
-use turnleaf::server::store::generations::requests::StoredRequest;
-use turnleaf::server::store::generations::{NewGeneration, RawKind};
-use turnleaf::server::store::{Db, StoreError, generations, turn_blocks, turns};
+use turnleaf_run::paths::Paths;
+use turnleaf_store::fsck::{self, While};
+use turnleaf_store::generations::raw::{self, Chunk};
+use turnleaf_store::generations::requests::StoredRequest;
+use turnleaf_store::generations::{NewGeneration, RawKind};
+use turnleaf_store::{Db, StoreError, generations, turn_blocks, turns};
 
 async fn bush(db: &Db, length: usize, hangs_on: impl Fn(usize) -> Option<usize>) -> Bush {
     bush::bush(db, Lock::new("demo", "scripted"), length, hangs_on).await

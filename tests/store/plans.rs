@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sqlx::{AssertSqlSafe, SqlitePool};
 use tracing_subscriber::filter::LevelFilter;
 use turnleaf::domain::limits;
-use turnleaf::server::store::{self, Db};
+use turnleaf_store::Db;
 
 use crate::databases::{empty_sqlite, noon};
 use crate::{paths, story};
@@ -166,7 +166,7 @@ async fn nothing_that_is_waited_for_reads_a_table_through() {
 
     let mut found = Vec::new();
     let mut looked_through = BTreeSet::new();
-    for (file, name, text) in store::statements().into_iter().filter(|(file, ..)| !file.starts_with("fsck")) {
+    for (file, name, text) in turnleaf_store::statements().into_iter().filter(|(file, ..)| !file.starts_with("fsck")) {
         if is_beginning(text) {
             continue;
         }
@@ -207,7 +207,7 @@ async fn nothing_in_the_story_of_a_chat_reads_a_table_through() {
     let statements = told.statements();
     assert!(statements.len() > 60, "{}", statements.len());
     let Db::Sqlite { writer, .. } = &fresh.db else { unreachable!("made as one") };
-    let known = store::statements();
+    let known = turnleaf_store::statements();
     let mut found = Vec::new();
     for text in &statements {
         if text == OF_THE_CHECKER

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use sqlx::{AssertSqlSafe, SqlitePool};
 use turnleaf::domain::{ChatId, Content, Turn, TurnId, UserId};
-use turnleaf::server::service::Service;
-use turnleaf::server::service::documents::change::{NewDocument, Source};
-use turnleaf::server::service::messages::MessageBlock;
-use turnleaf::server::service::turns::StartTurn;
-use turnleaf::server::store::Db;
-use turnleaf::server::store::fsck::{self, While, repair};
-use turnleaf::server::store::readable::is_placeholder;
+use turnleaf_service::Service;
+use turnleaf_service::documents::change::{NewDocument, Source};
+use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::turns::StartTurn;
+use turnleaf_store::Db;
+use turnleaf_store::fsck::{self, While, repair};
+use turnleaf_store::readable::is_placeholder;
 use uuid::Uuid;
 
 use crate::actors::now;

@@ -1,11 +1,11 @@
 //! What the journal writes is idempotent: the acknowledgement of a commit may be lost, and then it writes the same again.
 
 use turnleaf::domain::*;
-use turnleaf::server::store::generations::raw::{self, Chunk};
-use turnleaf::server::store::generations::requests::StoredRequest;
-use turnleaf::server::store::generations::{self, GenerationEnd, GenerationStatus, NewGeneration, RawKind};
-use turnleaf::server::store::turn_events::EventRow;
-use turnleaf::server::store::{Db, StoreError, TimeLimits, turn_events};
+use turnleaf_store::generations::raw::{self, Chunk};
+use turnleaf_store::generations::requests::StoredRequest;
+use turnleaf_store::generations::{self, GenerationEnd, GenerationStatus, NewGeneration, RawKind};
+use turnleaf_store::turn_events::EventRow;
+use turnleaf_store::{Db, StoreError, TimeLimits, turn_events};
 
 use crate::actors::{id, now};
 use crate::databases::{fresh, migrated_postgres};
@@ -139,7 +139,7 @@ async fn commit_that_was_refused_is_not_taken_for_a_stored_one() {
     let db = Db::open_within(&fresh.url, TimeLimits::SERVING).await.unwrap();
     let owner = owner(&db).await;
     let mut tx = db.begin().await.unwrap();
-    turnleaf::server::store::chats::insert(&mut tx, &crate::actors::chat(owner)).await.unwrap();
+    turnleaf_store::chats::insert(&mut tx, &crate::actors::chat(owner)).await.unwrap();
     let Db::Postgres { writer, .. } = &fresh.db else { unreachable!() };
     let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
         WHERE datname = current_database() AND state = 'idle in transaction'";
@@ -147,7 +147,7 @@ async fn commit_that_was_refused_is_not_taken_for_a_stored_one() {
     assert_eq!(ended, 1);
     let refused = tx.commit().await.unwrap_err();
     assert!(refused.is_busy() && !matches!(refused, StoreError::Unacknowledged(_)), "{refused:?}");
-    assert_eq!(turnleaf::server::store::chats::list(&db, owner, 9).await.unwrap(), []);
+    assert_eq!(turnleaf_store::chats::list(&db, owner, 9).await.unwrap(), []);
     db.close().await;
     fresh.close().await;
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use turnleaf::domain::id::DocumentId;
 use turnleaf::domain::*;
-use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Root, Unmarked, purge};
-use turnleaf::server::store::fsck::{self, While};
-use turnleaf::server::store::search::{Cursor, Filter, Hit, Kind, Page, Query, catch_up, index, look};
-use turnleaf::server::store::{Db, Tx, branches, chats, exchanges, turns, users};
+use turnleaf_store::deletions::{self, Marked, NewDeletion, Root, Unmarked, purge};
+use turnleaf_store::fsck::{self, While};
+use turnleaf_store::search::{Cursor, Filter, Hit, Kind, Page, Query, catch_up, index, look};
+use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
 
 use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::databases;

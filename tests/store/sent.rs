@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use serde_json::json;
 use turnleaf::domain::*;
-use turnleaf::interchange::{self, archive::ArchivedGeneration};
-use turnleaf::server::run::bases::Bases;
-use turnleaf::server::store::fsck::{self, While};
-use turnleaf::server::store::generations::requests::{self, StoredRequest};
-use turnleaf::server::store::generations::{self, NewGeneration, RawKind};
-use turnleaf::server::store::{Db, archive, deletions};
+use turnleaf_interchange::{self, archive::ArchivedGeneration};
+use turnleaf_run::bases::Bases;
+use turnleaf_store::fsck::{self, While};
+use turnleaf_store::generations::requests::{self, StoredRequest};
+use turnleaf_store::generations::{self, NewGeneration, RawKind};
+use turnleaf_store::{Db, archive, deletions};
 
 use crate::actors::{id, now};
 use crate::bush::{Bush, anywhere, bush};
@@ -233,7 +233,7 @@ async fn calls_that_come_in_are_stored_after_others_too() {
                     api: None,
                     model_requested: "scripted".into(),
                     model_returned: None,
-                    request: interchange::archive::Bytes(body.to_vec()),
+                    request: turnleaf_interchange::archive::Bytes(body.to_vec()),
                     request_manifest: serde_json::from_slice(&manifest).unwrap(),
                     raw_kind: "none".into(),
                     raw_complete: true,

@@ -3,11 +3,11 @@
 
 use chrono::{DateTime, Utc};
 use turnleaf::domain::*;
-use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Root};
-use turnleaf::server::store::generations::requests::StoredRequest;
-use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
-use turnleaf::server::store::spending::{self, Grouping, Sum};
-use turnleaf::server::store::{Db, branches, chats, exchanges, generations, turns, users};
+use turnleaf_store::deletions::{self, Marked, NewDeletion, Root};
+use turnleaf_store::generations::requests::StoredRequest;
+use turnleaf_store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
+use turnleaf_store::spending::{self, Grouping, Sum};
+use turnleaf_store::{Db, branches, chats, exchanges, generations, turns, users};
 
 use crate::actors::{branch, chat, exchange, frozen, id, now, turn};
 use crate::databases::fresh;

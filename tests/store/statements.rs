@@ -3,11 +3,11 @@
 
 use crate::databases;
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
-use turnleaf::server::store::{self, Db};
+use turnleaf_store::Db;
 
 #[tokio::test]
 async fn every_statement_can_be_prepared_on_both_databases() {
-    let statements = store::statements();
+    let statements = turnleaf_store::statements();
     assert!(statements.len() > 60, "{}", statements.len());
     for fresh in databases::fresh().await {
         let mut refused = Vec::new();

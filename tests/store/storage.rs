@@ -1,9 +1,9 @@
 //! Stored bytes: a turn is counted after its end, a number that is wrong is found, and what changes the rows of an ended
 //! turn has it counted anew.
 
-use turnleaf::server::store::fsck::{self, While};
-use turnleaf::server::store::generations::raw;
-use turnleaf::server::store::{Db, storage};
+use turnleaf_store::fsck::{self, While};
+use turnleaf_store::generations::raw;
+use turnleaf_store::{Db, storage};
 
 use crate::databases;
 use crate::story;

@@ -9,17 +9,17 @@ use turnleaf::domain::excerpt::first_words;
 use turnleaf::domain::repair::{KeptResponse, ProviderState, Repair};
 use turnleaf::domain::tree::outline::WORDS_CHARS;
 use turnleaf::domain::*;
-use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Root, Unmarked};
-use turnleaf::server::store::drafts::Draft;
-use turnleaf::server::store::fsck::{self, While};
-use turnleaf::server::store::generations::requests::StoredRequest;
-use turnleaf::server::store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind, raw};
-use turnleaf::server::store::providers::{ProviderSettings, StoredProvider};
-use turnleaf::server::store::requests::Request;
-use turnleaf::server::store::turn_blocks::BlockOf;
-use turnleaf::server::store::turn_events::EventRow;
-use turnleaf::server::store::turns::Progress;
-use turnleaf::server::store::{
+use turnleaf_store::deletions::{self, Marked, NewDeletion, Root, Unmarked};
+use turnleaf_store::drafts::Draft;
+use turnleaf_store::fsck::{self, While};
+use turnleaf_store::generations::requests::StoredRequest;
+use turnleaf_store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind, raw};
+use turnleaf_store::providers::{ProviderSettings, StoredProvider};
+use turnleaf_store::requests::Request;
+use turnleaf_store::turn_blocks::BlockOf;
+use turnleaf_store::turn_events::EventRow;
+use turnleaf_store::turns::Progress;
+use turnleaf_store::{
     Db, StoreError, branches, chat_sources, chats, copies, dialect, drafts, everything, exchanges, generations,
     providers, requests, settings, turn_blocks, turn_events, turns, users,
 };

@@ -5,10 +5,10 @@ use serde_json::json;
 use turnleaf::domain::approval::Policy;
 use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
 use turnleaf::domain::*;
-use turnleaf::server::store::tool_listings::ListedTool;
-use turnleaf::server::store::tool_policies::StoredPolicy;
-use turnleaf::server::store::tool_servers::{StoredToolServer, ToolServerSettings};
-use turnleaf::server::store::{
+use turnleaf_store::tool_listings::ListedTool;
+use turnleaf_store::tool_policies::StoredPolicy;
+use turnleaf_store::tool_servers::{StoredToolServer, ToolServerSettings};
+use turnleaf_store::{
     Db, StoreError, blobs, branches, chat_tools, chats, exchanges, tool_listings, tool_policies, tool_servers,
     turn_blocks, turns, users,
 };

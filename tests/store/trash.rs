@@ -9,10 +9,10 @@ use crate::story;
 use chrono::TimeDelta;
 use proptest::prelude::*;
 use turnleaf::domain::*;
-use turnleaf::server::run::purge::{empty_old, purge_doomed};
-use turnleaf::server::store::deletions::{self, Marked, NewDeletion, Of, Root, Unmarked, purge};
-use turnleaf::server::store::fsck::{self, While};
-use turnleaf::server::store::{Db, StoreError, branches, chats, exchanges, turns, users};
+use turnleaf_run::purge::{empty_old, purge_doomed};
+use turnleaf_store::deletions::{self, Marked, NewDeletion, Of, Root, Unmarked, purge};
+use turnleaf_store::fsck::{self, While};
+use turnleaf_store::{Db, StoreError, branches, chats, exchanges, turns, users};
 use uuid::Uuid;
 
 /// A turn's row, as far as the tree goes.

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use sqlx::AssertSqlSafe;
 use turnleaf::domain::branch::Frozen;
 use turnleaf::domain::{Role, TurnStatus, UserId};
-use turnleaf::server::store::fsck::{self, While};
-use turnleaf::server::store::search::catch_up;
-use turnleaf::server::store::{Db, branches, chats, generations, tool_policies, turns};
+use turnleaf_store::fsck::{self, While};
+use turnleaf_store::search::catch_up;
+use turnleaf_store::{Db, branches, chats, generations, tool_policies, turns};
 use uuid::Uuid;
 
 use crate::databases::{Fresh, empty_sqlite, noon};

@@ -5,11 +5,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use turnleaf::domain::sources::{Sources, TYPE, of_blocks};
 use turnleaf::domain::{Block, Content, TurnId};
-use turnleaf::server::outbound::provider::Item;
-use turnleaf::server::outbound::replay;
-use turnleaf::server::platform::endpoint::Api;
-use turnleaf::server::platform::ids;
 use turnleaf::ui::markdown::{Cite, Plain, render, render_with};
+use turnleaf_platform::endpoint::Api;
+use turnleaf_platform::ids;
+use turnleaf_providers::provider::Item;
+use turnleaf_providers::replay;
 
 use crate::decoding::decode;
 
@@ -53,7 +53,7 @@ fn body(api: Api, text: &str, places: &[(Value, Value)]) -> Vec<u8> {
 
 /// The blocks that a body becomes, as far as they are text and sources.
 fn blocks(api: Api, body: &[u8]) -> Vec<Block> {
-    let dialect = turnleaf::server::outbound::openai_chat::dialect::Dialect::named("openai").unwrap();
+    let dialect = turnleaf_providers::openai_chat::dialect::Dialect::named("openai").unwrap();
     let (items, outcome) = decode(replay::decoder(api, dialect), [body]);
     assert!(outcome.complete, "{api:?} {outcome:?}");
     let mut contents: Vec<Content> = Vec::new();

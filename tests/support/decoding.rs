@@ -1,7 +1,7 @@
 //! What every decoder must keep on every recording: any split gives the same items, and any beginning ends as an
 //! interruption whose text is a beginning of the whole.
 
-use turnleaf::server::outbound::provider::{Decoder, Item};
+use turnleaf_providers::provider::{Decoder, Item};
 
 use crate::fixtures::Recording;
 

@@ -1,7 +1,7 @@
 //! The fuzz targets: each reads bytes as something that strangers send and asserts what must hold of any bytes at all.
 //! One list for libFuzzer (`fuzz/src/main.rs`) and for the test that runs the corpus (`tests/fuzz_corpus.rs`).
 
-use turnleaf::server::platform::endpoint::Api;
+use turnleaf_platform::endpoint::Api;
 
 #[path = "fuzzing/events.rs"]
 mod events;

@@ -3,11 +3,11 @@
 //! The fuzz targets and the test of damaged recordings check nothing else.
 
 use serde_json::{Value, json};
-use turnleaf::server::outbound::openai_chat::Dialect;
-use turnleaf::server::outbound::provider::{Decoder, Item, Outcome};
-use turnleaf::server::outbound::replay::{Replay, decoder, replay};
-use turnleaf::server::outbound::sse::{Framer, SseEvent};
-use turnleaf::server::platform::endpoint::Api;
+use turnleaf_platform::endpoint::Api;
+use turnleaf_providers::openai_chat::Dialect;
+use turnleaf_providers::provider::{Decoder, Item, Outcome};
+use turnleaf_providers::replay::{Replay, decoder, replay};
+use turnleaf_providers::sse::{Framer, SseEvent};
 
 /// A small generator with a fixed seed: failures can be had again.
 pub struct Dice(pub u64);

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use turnleaf::server::convert::sandbox;
+use turnleaf_convert::sandbox;
 
 /// Arguments: `free`, `bound` or `unfiltered` (without the filter of system calls), the address of a listener, the path of a socket, and a folder in which `secret` can be read.
 fn main() -> io::Result<()> {

@@ -12,9 +12,9 @@ use tokio::sync::{Notify, watch};
 use turnleaf::domain::UserId;
 use turnleaf::domain::approval::Policy;
 use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec};
-use turnleaf::server::store::{Db, tool_policies};
-use turnleaf::server::tools::result::{Part, outcome, said};
-use turnleaf::server::tools::toolbox::{Described, Fate, Gate, NewBlob, Outcome, Running, ToolCall, Toolbox};
+use turnleaf_store::{Db, tool_policies};
+use turnleaf_tools::result::{Part, outcome, said};
+use turnleaf_tools::toolbox::{Described, Fate, Gate, NewBlob, Outcome, Running, ToolCall, Toolbox};
 
 /// The server that all of them are on.
 pub const SERVER: &str = "lab";

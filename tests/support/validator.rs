@@ -14,7 +14,7 @@ use axum::response::Response;
 use futures::{StreamExt, stream};
 use secrecy::SecretString;
 use serde_json::Value;
-use turnleaf::server::platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{Api, Endpoint};
 
 #[path = "validator/anthropic.rs"]
 pub mod anthropic;

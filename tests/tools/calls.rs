@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 use turnleaf::domain::limits;
-use turnleaf::server::tools::mcp::State;
-use turnleaf::server::tools::toolbox::Fate;
+use turnleaf_tools::mcp::State;
+use turnleaf_tools::toolbox::Fate;
 
 use crate::rig::{LONG, bad, call, hasty, key, misbehaving, program, start, text, until, until_state};
 

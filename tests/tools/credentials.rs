@@ -3,8 +3,8 @@
 
 use serde_json::json;
 use turnleaf::domain::tool::ToolProgress;
-use turnleaf::server::tools::mcp::{Servers, State, Transport};
-use turnleaf::server::tools::toolbox::Fate;
+use turnleaf_tools::mcp::{Servers, State, Transport};
+use turnleaf_tools::toolbox::Fate;
 
 use crate::rig::{call, config, key, misbehaving, patience, servers, start, text, until_state};
 

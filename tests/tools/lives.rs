@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use turnleaf::domain::limits;
-use turnleaf::server::tools::mcp::{Patience, State, Transport};
-use turnleaf::server::tools::toolbox::Fate;
+use turnleaf_tools::mcp::{Patience, State, Transport};
+use turnleaf_tools::toolbox::Fate;
 
 use crate::rig::{bad, call, config, key, misbehaving, patience, program, servers, text, until, until_state};
 

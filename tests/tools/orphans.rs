@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use turnleaf::server::tools::mcp::Patience;
+use turnleaf_tools::mcp::Patience;
 
 use crate::rig::{bad, call, key, misbehaving, patience, program, servers, start, text, until};
 

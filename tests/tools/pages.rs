@@ -16,10 +16,10 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use turnleaf::domain::limits;
-use turnleaf::server::convert::Converter;
-use turnleaf::server::outbound::fetch::{Fetcher, Names};
-use turnleaf::server::tools::built_in::{BuiltInTools, Library};
-use turnleaf::server::tools::toolbox::{Caller, Fate, Outcome};
+use turnleaf_convert::Converter;
+use turnleaf_providers::fetch::{Fetcher, Names};
+use turnleaf_tools::built_in::{BuiltInTools, Library};
+use turnleaf_tools::toolbox::{Caller, Fate, Outcome};
 
 use crate::rig::caller;
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
-use turnleaf::server::tools::mcp::{ServerConfig, Servers, State, Transport};
-use turnleaf::server::tools::toolbox::Fate;
+use turnleaf_tools::mcp::{ServerConfig, Servers, State, Transport};
+use turnleaf_tools::toolbox::Fate;
 
 use crate::rig::{LONG, call, config, key, patience, program, servers, start, text, until_state};
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 use turnleaf::domain::{BlockId, ChatId, TurnId, UserId};
-use turnleaf::server::platform::clock::SystemClock;
-use turnleaf::server::platform::ids;
-use turnleaf::server::tools::mcp::{Patience, ServerConfig, ServerKey, Servers, State, Status, Transport};
-use turnleaf::server::tools::toolbox::{Caller, Outcome, Running};
+use turnleaf_platform::clock::SystemClock;
+use turnleaf_platform::ids;
+use turnleaf_tools::mcp::{Patience, ServerConfig, ServerKey, Servers, State, Status, Transport};
+use turnleaf_tools::toolbox::{Caller, Outcome, Running};
 
 /// Longer than anything takes on a slow machine: only what hangs is caught by it.
 pub const LONG: Duration = Duration::from_secs(60);

@@ -14,8 +14,8 @@ use futures::StreamExt;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use turnleaf::server::tools::mcp::{Patience, ServerConfig, Servers, State, Transport};
-use turnleaf::server::tools::toolbox::Fate;
+use turnleaf_tools::mcp::{Patience, ServerConfig, Servers, State, Transport};
+use turnleaf_tools::toolbox::Fate;
 
 use crate::rig::{LONG, call, config, key, patience, servers, start, text, until, until_state};
 

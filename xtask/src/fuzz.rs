@@ -22,15 +22,19 @@ const MEGABYTES: u32 = 2048;
 
 /// Compiled with some optimisation, which is worth more runs than it costs: what is ours, and the parsers below it. Not what
 /// half of all others hang on, which would be compiled once more.
-const OPTIMISED: [&str; 8] = [
+const OPTIMISED: [&str; 12] = [
     "dom_query",
     "dom_smoothie",
     "html5ever",
     "markup5ever",
     "selectors",
     "turnleaf",
+    "turnleaf-convert",
     "turnleaf-domain",
     "turnleaf-interchange",
+    "turnleaf-platform",
+    "turnleaf-providers",
+    "turnleaf-tools",
 ];
 
 /// What came of a target.

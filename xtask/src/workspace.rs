@@ -21,16 +21,8 @@ pub fn site() -> PathBuf {
 
 /// The packages that are the product. xtask is tested by itself: together, cargo would build the dependencies that they
 /// share with the features of both.
-pub const PRODUCT: [&str; 8] = [
-    "--package",
-    "turnleaf",
-    "--package",
-    "turnleaf-domain",
-    "--package",
-    "turnleaf-interchange",
-    "--features",
-    "turnleaf/ssr",
-];
+pub const PRODUCT: [&str; 7] =
+    ["--workspace", "--exclude", "xtask", "--exclude", "turnleaf-fuzz", "--features", "turnleaf/ssr"];
 
 /// The features with which what is linked with Turnleaf is built beside its tests: those have the clock that can be
 /// paused, and with other features all that is below Turnleaf would be compiled once more.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::domain::export::Part;
-use crate::server::platform::config::Flags;
+use turnleaf_platform::config::Flags;
 
 /// Self-hosted chat for every LLM.
 #[derive(Debug, Parser)]

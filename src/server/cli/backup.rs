@@ -5,9 +5,9 @@ use std::path::Path;
 use crate::server::cli::database::{block_on, open_existing};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::print;
-use crate::server::platform::config::Config;
-use crate::server::platform::sealing::KEY_FILE;
-use crate::server::store::dialect;
+use turnleaf_platform::config::Config;
+use turnleaf_platform::sealing::KEY_FILE;
+use turnleaf_store::dialect;
 
 /// Copies the database to a file that must not exist yet.
 pub fn run(config: &Config, file: &Path) -> Result<(), Failed> {

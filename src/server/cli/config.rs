@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::server::cli::args::ConfigCommand;
 use crate::server::cli::exit::Failed;
 use crate::server::cli::print;
-use crate::server::platform::config::{Config, binding, masked};
+use turnleaf_platform::config::{Config, binding, masked};
 
 /// Runs `config check` or `config print`.
 pub fn run(command: &ConfigCommand, config: &Config, json: bool) -> Result<(), Failed> {

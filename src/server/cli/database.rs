@@ -1,10 +1,10 @@
 //! Opening the configured database for a command, and what its failures mean for the exit code.
 
 use crate::server::cli::exit::{Exit, Failed};
-use crate::server::platform::config::Config;
-use crate::server::platform::storage_dir::StorageDir;
-use crate::server::store::db::Db;
-use crate::server::store::error::StoreError;
+use turnleaf_platform::config::Config;
+use turnleaf_platform::storage_dir::StorageDir;
+use turnleaf_store::db::Db;
+use turnleaf_store::error::StoreError;
 
 impl From<StoreError> for Failed {
     fn from(error: StoreError) -> Self {

@@ -10,15 +10,15 @@ use crate::server::cli::database::{block_on, open_existing};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::file_modes::OpenPaths;
 use crate::server::cli::{free_space, print};
-use crate::server::convert::Converter;
-use crate::server::convert::sandbox::Sandbox;
 use crate::server::http::assets::Site;
-use crate::server::platform::config::security::Auth;
-use crate::server::platform::config::{Config, binding};
-use crate::server::platform::ids;
-use crate::server::platform::lock_file::{LockError, LockFile};
-use crate::server::platform::storage_dir::StorageDir;
-use crate::server::store::dialect;
+use turnleaf_convert::Converter;
+use turnleaf_convert::sandbox::Sandbox;
+use turnleaf_platform::config::security::Auth;
+use turnleaf_platform::config::{Config, binding};
+use turnleaf_platform::ids;
+use turnleaf_platform::lock_file::{LockError, LockFile};
+use turnleaf_platform::storage_dir::StorageDir;
+use turnleaf_store::dialect;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

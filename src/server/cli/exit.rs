@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use crate::server::platform::config::ConfigError;
-use crate::server::platform::lock_file::LockError;
+use turnleaf_platform::config::ConfigError;
+use turnleaf_platform::lock_file::LockError;
 
 /// Exit codes other than 0. Wrong use (2) is the argument parser's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

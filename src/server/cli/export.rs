@@ -15,9 +15,9 @@ use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::installation;
 use crate::server::http::assets::Site;
 use crate::server::http::exports::standalone;
-use crate::server::platform::config::Config;
-use crate::server::service::exports::Which;
-use crate::server::service::{Service, ServiceError};
+use turnleaf_platform::config::Config;
+use turnleaf_service::exports::Which;
+use turnleaf_service::{Service, ServiceError};
 
 /// Pieces of an archive that wait to be written.
 const AHEAD: usize = 8;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 
 use crate::server::cli::installation::IMPORTS;
-use crate::server::platform::config::Config;
-use crate::server::platform::lock_file::LOCK_FILE;
-use crate::server::platform::sealing::KEY_FILE;
+use turnleaf_platform::config::Config;
+use turnleaf_platform::lock_file::LOCK_FILE;
+use turnleaf_platform::sealing::KEY_FILE;
 
 /// Permission bits of the group and of everybody else.
 const OTHERS: u32 = 0o077;

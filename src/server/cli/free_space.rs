@@ -9,9 +9,9 @@ use futures::future::join_all;
 use tokio::sync::Mutex;
 
 use crate::domain::limits;
-use crate::server::platform::config::Config;
-use crate::server::platform::tasks::{self, Task};
-use crate::server::service::storage::{FreeSpace, FreeSpaceProbe, StorageLimits};
+use turnleaf_platform::config::Config;
+use turnleaf_platform::tasks::{self, Task};
+use turnleaf_service::storage::{FreeSpace, FreeSpaceProbe, StorageLimits};
 
 /// The bounds on storage that are configured.
 pub fn storage_limits(config: &Config) -> StorageLimits {

@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use crate::server::cli::database::{block_on, open_current};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::print;
-use crate::server::platform::clock::{Clock, SystemClock};
-use crate::server::platform::config::Config;
-use crate::server::platform::hex::hex;
-use crate::server::platform::ids::{self, BootId};
-use crate::server::platform::lock_file::{LockError, LockFile};
-use crate::server::run::sweep;
-use crate::server::store::fsck::repair::{self, Quarantined, Repair, Repaired};
-use crate::server::store::fsck::{self, Finding, While};
-use crate::server::store::{Claim, Db};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::config::Config;
+use turnleaf_platform::hex::hex;
+use turnleaf_platform::ids::{self, BootId};
+use turnleaf_platform::lock_file::{LockError, LockFile};
+use turnleaf_run::sweep;
+use turnleaf_store::fsck::repair::{self, Quarantined, Repair, Repaired};
+use turnleaf_store::fsck::{self, Finding, While};
+use turnleaf_store::{Claim, Db};
 
 /// Prints the findings, one a line or as a JSON array. None is success; any is damaged data.
 pub fn run(config: &Config, json: bool) -> Result<(), Failed> {

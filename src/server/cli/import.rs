@@ -8,12 +8,12 @@ use crate::server::cli::args::ImportArgs;
 use crate::server::cli::database::{block_on, data_dir};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::{installation, print};
-use crate::server::platform::config::Config;
-use crate::server::platform::config::database::DatabaseUrl;
-use crate::server::platform::ids::{self, BootId};
-use crate::server::platform::lock_file::LockFile;
-use crate::server::service::imports::legacy::{LegacySchema, LegacySource};
-use crate::server::service::imports::{
+use turnleaf_platform::config::Config;
+use turnleaf_platform::config::database::DatabaseUrl;
+use turnleaf_platform::ids::{self, BootId};
+use turnleaf_platform::lock_file::LockFile;
+use turnleaf_service::imports::legacy::{LegacySchema, LegacySource};
+use turnleaf_service::imports::{
     Import, ImportFormat, ImportReport, LegacyImport, formats, parse_format, parse_schema, schemas,
 };
 

@@ -5,12 +5,12 @@ use serde_json::json;
 use crate::server::cli::database::{block_on, data_dir, open_existing};
 use crate::server::cli::exit::Failed;
 use crate::server::cli::print;
-use crate::server::platform::clock::{Clock, SystemClock};
-use crate::server::platform::config::Config;
-use crate::server::platform::ids::{self, BootId};
-use crate::server::platform::lock_file::LockFile;
-use crate::server::store::migrate::Migration;
-use crate::server::store::{Claim, Db};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::config::Config;
+use turnleaf_platform::ids::{self, BootId};
+use turnleaf_platform::lock_file::LockFile;
+use turnleaf_store::migrate::Migration;
+use turnleaf_store::{Claim, Db};
 
 /// Migrates, or says what it would do. A dry run changes nothing and makes no file.
 pub fn run(config: &Config, dry_run: bool, json: bool) -> Result<(), Failed> {

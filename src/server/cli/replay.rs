@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::server::cli::args::ReplayArgs;
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::print;
-use crate::server::outbound::replay::{Replay, replay};
+use turnleaf_providers::replay::{Replay, replay};
 
 /// Reads the file, or standard input for `-`, and prints one JSON object.
 pub fn run(args: ReplayArgs) -> Result<(), Failed> {

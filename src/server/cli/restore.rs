@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use crate::server::cli::database::{block_on, data_dir};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::print;
-use crate::server::platform::clock::{Clock, SystemClock};
-use crate::server::platform::config::Config;
-use crate::server::platform::ids::{self, BootId};
-use crate::server::platform::lock_file::LockFile;
-use crate::server::store::fsck::{While, check as look_at};
-use crate::server::store::{Db, StoreError, dialect};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::config::Config;
+use turnleaf_platform::ids::{self, BootId};
+use turnleaf_platform::lock_file::LockFile;
+use turnleaf_store::fsck::{While, check as look_at};
+use turnleaf_store::{Db, StoreError, dialect};
 
 /// What becomes of the database that was there: beside the new one, under this ending and the time.
 const BEFORE: &str = "before-restore";

@@ -24,7 +24,7 @@ use subtle::ConstantTimeEq;
 
 use super::problem::Problem;
 use crate::domain::limits;
-use crate::server::platform::config::security::{AddressRange, Auth, Security};
+use turnleaf_platform::config::security::{AddressRange, Auth, Security};
 
 /// The header in which a proxy sends the shared secret. It is taken out of the request before anything else sees it.
 pub const PROXY_SECRET: &str = "x-turnleaf-proxy-secret";

@@ -22,11 +22,11 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::attaching::not_attached;
 use crate::server::plain_pages::words::documents as words;
-use crate::server::platform::hex::hex;
-use crate::server::service::documents::{NewDocument, Source};
-use crate::server::service::messages::MessageBlock;
-use crate::server::service::uploads::UploadKind;
-use crate::server::service::{Draft, ServiceError};
+use turnleaf_platform::hex::hex;
+use turnleaf_service::documents::{NewDocument, Source};
+use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::uploads::UploadKind;
+use turnleaf_service::{Draft, ServiceError};
 
 /// Fields that are neither words nor files.
 const SHORT: usize = 1_000;

@@ -14,9 +14,9 @@ use crate::domain::tool::OfferedTool;
 use crate::domain::{Branch, BranchId, ChatId, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::branches::{BranchChange, NewBranch};
-use crate::server::service::outline::ListedBranch;
-use crate::server::service::usage::Sum;
+use turnleaf_service::branches::{BranchChange, NewBranch};
+use turnleaf_service::outline::ListedBranch;
+use turnleaf_service::usage::Sum;
 
 /// A branch to make; what a `branch_locked` problem has under `fork` is one.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]

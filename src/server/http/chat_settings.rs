@@ -14,9 +14,9 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::chat_settings::{ChatForm, ChatSettingsView, Wrong};
 use crate::server::plain_pages::{Page, Said, Section, words};
-use crate::server::service::ServiceError;
-use crate::server::service::branches::BranchChange;
-use crate::server::service::chats::ChatChange;
+use turnleaf_service::ServiceError;
+use turnleaf_service::branches::BranchChange;
+use turnleaf_service::chats::ChatChange;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

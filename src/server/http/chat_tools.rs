@@ -17,10 +17,10 @@ use crate::server::app::App;
 use crate::server::plain_pages::Said;
 use crate::server::plain_pages::tools::chat::ChatToolsPage;
 use crate::server::plain_pages::words::tools as words;
-use crate::server::service::ServiceError;
-use crate::server::service::tool_servers::StoredPolicy;
 use crate::ui::locale::then;
 use crate::ui::words::told::told_of_field;
+use turnleaf_service::ServiceError;
+use turnleaf_service::tool_servers::StoredPolicy;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

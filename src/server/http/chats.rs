@@ -15,8 +15,8 @@ use crate::domain::tool::ToolChoice;
 use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::chats::{Browsed, ChatChange, NewChat};
-use crate::server::service::usage::Sum;
+use turnleaf_service::chats::{Browsed, ChatChange, NewChat};
+use turnleaf_service::usage::Sum;
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

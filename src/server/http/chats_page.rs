@@ -14,8 +14,8 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::Section;
 use crate::server::plain_pages::chats::{ChatsPage, Deed};
-use crate::server::service::ServiceError;
-use crate::server::service::chats::{Browsed, ChatChange};
+use turnleaf_service::ServiceError;
+use turnleaf_service::chats::{Browsed, ChatChange};
 
 /// What the page is asked for.
 #[derive(Debug, Default, Deserialize)]

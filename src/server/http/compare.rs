@@ -16,9 +16,9 @@ use crate::server::app::App;
 use crate::server::pages::demo;
 use crate::server::plain_pages::compare::{ComparePage, Offered};
 use crate::server::plain_pages::{Page, Said, Section, words};
-use crate::server::platform::ids;
-use crate::server::service::ServiceError;
-use crate::server::service::compare::{Compare, Comparison};
+use turnleaf_platform::ids;
+use turnleaf_service::ServiceError;
+use turnleaf_service::compare::{Compare, Comparison};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

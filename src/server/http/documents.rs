@@ -14,8 +14,8 @@ use super::query::Query;
 use crate::domain::{DocumentId, Invalid, Needle, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::compare::words::Diff;
-use crate::server::service::documents::{Document, DocumentChange, NewDocument, Source, Version};
+use turnleaf_service::compare::words::Diff;
+use turnleaf_service::documents::{Document, DocumentChange, NewDocument, Source, Version};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

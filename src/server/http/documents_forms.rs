@@ -23,10 +23,10 @@ use crate::server::plain_pages::documents::viewer::Lines;
 use crate::server::plain_pages::trash::{Sure, TrashPage};
 use crate::server::plain_pages::words::documents as words;
 use crate::server::plain_pages::{Said, Section};
-use crate::server::service::ServiceError;
-use crate::server::service::documents::{DocumentChange, NewDocument, Source};
-use crate::server::service::messages::MessageBlock;
-use crate::server::service::uploads::UploadKind;
+use turnleaf_service::ServiceError;
+use turnleaf_service::documents::{DocumentChange, NewDocument, Source};
+use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::uploads::UploadKind;
 
 /// Fields that are no files.
 const SHORT: usize = 200;

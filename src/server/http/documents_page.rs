@@ -19,7 +19,7 @@ use crate::server::plain_pages::documents::viewer::{DocumentPage, Lines};
 use crate::server::plain_pages::documents::{DocumentsPage, FileSaid};
 use crate::server::plain_pages::words::documents as words;
 use crate::server::plain_pages::{Page, Said};
-use crate::server::platform::ids;
+use turnleaf_platform::ids;
 
 /// Chats that lines can be quoted in.
 const CHATS: u32 = 50;

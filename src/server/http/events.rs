@@ -28,9 +28,9 @@ use crate::domain::{BlockId, Event, TurnId, limits, withhold};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::markup::markup_of;
-use crate::server::platform::tasks;
-use crate::server::service::{Cursor, Followed, Line, ServiceError, StoreError, may_be_shortened};
 use crate::ui::locale::{Locale, locale, speak};
+use turnleaf_platform::tasks;
+use turnleaf_service::{Cursor, Followed, Line, ServiceError, StoreError, may_be_shortened};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

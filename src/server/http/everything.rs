@@ -11,8 +11,8 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::everything::EverythingPage;
 use crate::server::plain_pages::words::everything as words;
-use crate::server::service::ServiceError;
 use crate::ui::words::told::told;
+use turnleaf_service::ServiceError;
 
 /// `GET /settings/data/delete`.
 pub async fn page(State(app): State<App>, viewer: Viewer, asked: Asked) -> Result<Response, Problem> {

@@ -24,9 +24,9 @@ use crate::domain::{ChatId, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::transfer::ExportPage;
-use crate::server::platform::tasks::{self, Task};
-use crate::server::service::exports::Which;
-use crate::server::service::{Service, ServiceError};
+use turnleaf_platform::tasks::{self, Task};
+use turnleaf_service::exports::Which;
+use turnleaf_service::{Service, ServiceError};
 
 mod html;
 

@@ -21,8 +21,8 @@ use crate::domain::limits;
 use crate::server::app::App;
 use crate::server::pages::storage_words::storage_refused;
 use crate::server::plain_pages::failed::FailedPage;
-use crate::server::service::storage::StorageRefusal;
 use crate::ui::locale::speak;
+use turnleaf_service::storage::StorageRefusal;
 
 /// The fields of forms in which people write. Keys and addresses are not shown again.
 const WRITTEN: [&str; 6] = ["text", "content", "system_prompt", "reason", "title", "name"];

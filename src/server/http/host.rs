@@ -12,7 +12,7 @@ use http::header::HOST;
 use http::uri::Authority;
 
 use crate::server::http::problem::Problem;
-use crate::server::platform::config::security::Security;
+use turnleaf_platform::config::security::Security;
 
 /// The names that are answered.
 #[derive(Debug, Clone, Default)]

@@ -26,9 +26,9 @@ use crate::server::app::App;
 use crate::server::plain_pages::transfer::{ImportPage, TransferPage};
 use crate::server::plain_pages::words::everything;
 use crate::server::plain_pages::{Page, Said};
-use crate::server::service::ServiceError;
-use crate::server::service::imports::{Import, ImportFormat, ImportJob, ImportPlace, formats, parse_format};
 use crate::ui::words::told::told_of_field;
+use turnleaf_service::ServiceError;
+use turnleaf_service::imports::{Import, ImportFormat, ImportJob, ImportPlace, formats, parse_format};
 
 /// How often a page of an import that runs is looked at again, in seconds.
 const AGAIN_AFTER: &str = "2";

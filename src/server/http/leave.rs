@@ -13,7 +13,7 @@ use crate::domain::TurnId;
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::leave::LeavePage;
-use crate::server::service::ServiceError;
+use turnleaf_service::ServiceError;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

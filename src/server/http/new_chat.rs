@@ -16,9 +16,9 @@ use crate::server::app::App;
 use crate::server::plain_pages::chat_settings::{ChatForm, ChatSettingsView, Wrong};
 use crate::server::plain_pages::tools::chat::ChatToolsPage;
 use crate::server::plain_pages::{Page, Said, Section, words};
-use crate::server::service::ServiceError;
 use crate::ui::locale::then;
 use crate::ui::words::told::told_of_field;
+use turnleaf_service::ServiceError;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

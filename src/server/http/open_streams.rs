@@ -98,7 +98,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use super::*;
-    use crate::server::platform::ids;
+    use turnleaf_platform::ids;
 
     #[test]
     fn the_oldest_stream_closes_when_a_client_opens_too_many() {

@@ -19,10 +19,10 @@ use crate::server::plain_pages::preferences::{Instructions, PreferencesPage};
 use crate::server::plain_pages::shortcuts::ShortcutsPage;
 use crate::server::plain_pages::words::providers::sentence;
 use crate::server::plain_pages::{Page, Section};
-use crate::server::service::ServiceError;
 use crate::ui::keymap::{Command, Keymap};
 use crate::ui::locale::{LOCALE_COOKIE, Locale};
 use crate::ui::preferences::{KEPT_SECONDS, KEYS_COOKIE, Setting, kept};
+use turnleaf_service::ServiceError;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

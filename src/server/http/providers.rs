@@ -16,7 +16,7 @@ use crate::domain::provider::Model;
 use crate::domain::{Capabilities, Invalid, Lock};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::providers::{Changed, NewProvider, ProviderChange, ProviderView, StatusView};
+use turnleaf_service::providers::{Changed, NewProvider, ProviderChange, ProviderView, StatusView};
 
 /// What a body says of a connection. No `Debug`: it holds a key.
 #[derive(Deserialize, utoipa::ToSchema)]

@@ -5,10 +5,10 @@ use http::StatusCode;
 use super::problem::Problem;
 use crate::domain::Invalid;
 use crate::server::pages::storage_words;
-use crate::server::service::error::Unfit;
-use crate::server::service::storage::StorageRefusal;
-use crate::server::service::{ServiceError, StoreError};
 use crate::ui::words::told::told_of_field;
+use turnleaf_service::error::Unfit;
+use turnleaf_service::storage::StorageRefusal;
+use turnleaf_service::{ServiceError, StoreError};
 
 /// The member of a problem that says how large the quota is.
 pub(super) const QUOTA_BYTES: &str = "quota_bytes";

@@ -10,7 +10,7 @@ use axum::response::Response;
 use http::{HeaderName, HeaderValue};
 use uuid::Uuid;
 
-use crate::server::platform::ids;
+use turnleaf_platform::ids;
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const LONGEST: usize = 64;

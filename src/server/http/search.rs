@@ -15,8 +15,8 @@ use crate::domain::{BranchId, ChatId, Invalid, Role, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::search::{Group, Narrowed, SearchPage};
-use crate::server::service::ServiceError;
-use crate::server::service::search::{Filter, Hit, Kind, Marked, Page, Query as Words, Search};
+use turnleaf_service::ServiceError;
+use turnleaf_service::search::{Filter, Hit, Kind, Marked, Page, Query as Words, Search};
 
 /// Hits of one kind that the page shows before it shows the other kinds.
 const FEW: u32 = 5;

@@ -27,8 +27,8 @@ use self::patience::{IsDownload, PatientStream};
 use crate::domain::limits;
 use crate::server::http::admission::{Counts, network_of};
 use crate::server::http::problem::Problem;
-use crate::server::platform::config::security::AddressRange;
-use crate::server::platform::tasks::TaskEnd;
+use turnleaf_platform::config::security::AddressRange;
+use turnleaf_platform::tasks::TaskEnd;
 
 /// Pause after a failed accept: long enough for connections to end, short enough that nobody notices.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

@@ -18,9 +18,9 @@ use crate::server::app::App;
 use crate::server::plain_pages::providers::{Form, ProvidersPage, Values};
 use crate::server::plain_pages::words::providers as words;
 use crate::server::plain_pages::{Said, Section};
-use crate::server::service::ServiceError;
-use crate::server::service::providers::{NewProvider, ProviderChange, ProviderView, starts};
 use crate::ui::locale::then;
+use turnleaf_service::ServiceError;
+use turnleaf_service::providers::{NewProvider, ProviderChange, ProviderView, starts};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

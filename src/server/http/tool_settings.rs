@@ -17,10 +17,10 @@ use crate::server::app::App;
 use crate::server::plain_pages::Said;
 use crate::server::plain_pages::tools::{Form, ToolsPage, Values};
 use crate::server::plain_pages::words::tools as words;
-use crate::server::service::ServiceError;
-use crate::server::service::tool_servers::{NewToolServer, ToolServerChange, ToolServerView};
 use crate::ui::locale::then;
 use crate::ui::words::told::told_of_field;
+use turnleaf_service::ServiceError;
+use turnleaf_service::tool_servers::{NewToolServer, ToolServerChange, ToolServerView};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

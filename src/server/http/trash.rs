@@ -14,7 +14,7 @@ use crate::domain::{
 };
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::{Deletion, Of};
+use turnleaf_service::{Deletion, Of};
 
 /// Which part of Trash.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]

@@ -16,7 +16,7 @@ use crate::server::plain_pages::trash::{Sure, TrashPage};
 use crate::server::plain_pages::turns::delete_page;
 use crate::server::plain_pages::words::trash as words;
 use crate::server::plain_pages::{Said, Section};
-use crate::server::service::ServiceError;
+use turnleaf_service::ServiceError;
 
 /// What the page is asked for.
 #[derive(Debug, Default, Deserialize)]

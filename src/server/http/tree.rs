@@ -15,7 +15,7 @@ use crate::domain::tree::compact::Compact;
 use crate::domain::{ChatId, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::reading::Shape;
+use turnleaf_service::reading::Shape;
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -17,8 +17,8 @@ use crate::server::pages::demo;
 use crate::server::plain_pages::branches::BranchesPage;
 use crate::server::plain_pages::drawing::{DrawingPage, USUAL, ZOOMS};
 use crate::server::plain_pages::{Said, words};
-use crate::server::service::ServiceError;
-use crate::server::service::branches::BranchChange;
+use turnleaf_service::ServiceError;
+use turnleaf_service::branches::BranchChange;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -25,13 +25,13 @@ use crate::server::plain_pages::sent::SentPage;
 use crate::server::plain_pages::turns::{AgainView, EditView, edit_title};
 use crate::server::plain_pages::words::documents as words;
 use crate::server::plain_pages::{Page, Section};
-use crate::server::platform::ids;
-use crate::server::service::ServiceError;
-use crate::server::service::messages::MessageBlock;
-use crate::server::service::uploads::too_large;
 use crate::ui::locale::labelled;
 use crate::ui::words::told::told_of_field;
 use crate::ui::words::transcript as said;
+use turnleaf_platform::ids;
+use turnleaf_service::ServiceError;
+use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::uploads::too_large;
 
 /// Fields that are neither words nor files.
 const SHORT: usize = 1_000;

@@ -12,9 +12,9 @@ use super::problem::Problem;
 use crate::domain::{Branch, BranchId, ChatId, Exchange, Invalid, Params, Turn, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::messages::MessageBlock;
-use crate::server::service::placement::Wanted;
-use crate::server::service::turns::{StartTurn, Started};
+use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::{StartTurn, Started};
 
 /// What a client may say when it sends a message.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]

@@ -22,9 +22,9 @@ use super::query::Query;
 use crate::domain::{Invalid, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::service::spools::{SpoolError, UploadSpool};
-use crate::server::service::uploads::{UploadKind, Uploaded, too_large};
-use crate::server::service::{ServiceError, StoreError};
+use turnleaf_service::spools::{SpoolError, UploadSpool};
+use turnleaf_service::uploads::{UploadKind, Uploaded, too_large};
+use turnleaf_service::{ServiceError, StoreError};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -17,8 +17,8 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::Said;
 use crate::server::plain_pages::usage::{By, UsagePage};
-use crate::server::service::storage::StorageUse;
-use crate::server::service::usage::{Grouping, Period, Sum};
+use turnleaf_service::storage::StorageUse;
+use turnleaf_service::usage::{Grouping, Period, Sum};
 
 /// What can be asked for. Days are `YYYY-MM-DD` in UTC, both included.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]

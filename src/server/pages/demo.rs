@@ -35,9 +35,9 @@ pub fn said_to_reader(said: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::outbound::demo::Demo;
-    use crate::server::outbound::registry::Registry;
     use crate::ui::locale::{Locale, speak};
+    use turnleaf_providers::demo::Demo;
+    use turnleaf_providers::registry::Registry;
 
     #[test]
     fn all_that_is_said_of_the_demo_is_said_in_chinese() {

@@ -9,10 +9,10 @@ use crate::domain::attachment::Standing;
 use crate::domain::sources;
 use crate::domain::{Block, BlockId, NotSent, Role, Turn, UserId};
 use crate::server::markup;
-use crate::server::platform::tasks;
-use crate::server::service::paths::Drawn;
-use crate::server::service::versions::Version;
 use crate::ui::locale::{Locale, speak};
+use turnleaf_platform::tasks;
+use turnleaf_service::paths::Drawn;
+use turnleaf_service::versions::Version;
 
 impl Pages {
     /// Adds the server's rendering: colours and formulas of finished blocks; and how what they name stands now.

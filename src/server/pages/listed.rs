@@ -5,8 +5,8 @@ use crate::api::error::ApiError;
 use crate::api::view::{ChatItem, Notice, Way};
 use crate::domain::chat::Heading;
 use crate::domain::{ChatId, UserId, limits};
-use crate::server::service::chats::ChatChange;
-use crate::server::service::providers::{OTHER, Start, starts};
+use turnleaf_service::chats::ChatChange;
+use turnleaf_service::providers::{OTHER, Start, starts};
 
 /// What is connected most, in the order of the first page.
 const FIRST: [&str; 6] = ["anthropic", "openai", "gemini", "openrouter", "ollama", OTHER];

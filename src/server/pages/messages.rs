@@ -5,10 +5,10 @@ use crate::api::error::ApiError;
 use crate::api::view::{DraftView, SendMessage, Started};
 use crate::domain::attachment::Attachment;
 use crate::domain::{ChatId, Params, Thinking, TurnId, UserId};
-use crate::server::service::Draft;
-use crate::server::service::messages::MessageBlock;
-use crate::server::service::placement::Wanted;
-use crate::server::service::turns::StartTurn;
+use turnleaf_service::Draft;
+use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::StartTurn;
 
 impl Pages {
     pub async fn send(&self, viewer: UserId, message: SendMessage) -> Result<Started, ApiError> {

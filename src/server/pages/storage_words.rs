@@ -1,8 +1,8 @@
 //! What a page says when there is no room for anything new, in both languages. The browser never needs these sentences
 //! before they are said, so they are made here and not in its tables.
 
-use crate::server::service::storage::{StorageRefusal, size_text};
 use crate::ui::locale::{said, word};
+use turnleaf_service::storage::{StorageRefusal, size_text};
 
 /// The sentence for a refusal with this code; nothing for another code.
 pub fn storage_refused(code: &str, quota: Option<u64>) -> Option<String> {

@@ -4,7 +4,7 @@ use super::{Pages, api_error};
 use crate::api::error::ApiError;
 use crate::api::view::ChatPage;
 use crate::domain::{BranchId, ChatId, Deleted, DeletionId, Restored, TurnId, UserId};
-use crate::server::service::ServiceError;
+use turnleaf_service::ServiceError;
 
 impl Pages {
     pub async fn delete_turn(&self, viewer: UserId, id: TurnId) -> Result<Deleted, ApiError> {

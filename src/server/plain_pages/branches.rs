@@ -7,13 +7,13 @@ use super::words::tree as words;
 use super::{Page, Said, Section};
 use crate::domain::tree::outline::Sketch;
 use crate::domain::{Branch, BranchId, Chat, ChatId, Cost, Origin, limits};
-use crate::server::service::outline::{ListedBranch, Reach};
-use crate::server::service::usage::Sum;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{comma, labelled};
 use crate::ui::words as app_words;
 use crate::ui::words::spent;
+use turnleaf_service::outline::{ListedBranch, Reach};
+use turnleaf_service::usage::Sum;
 
 /// What the page shows: a part of the list, each branch with the names of its provider and model.
 pub struct BranchesPage {

@@ -7,10 +7,10 @@ use super::field::{Kind, TextField};
 use super::words::chats as says;
 use super::{Page, Said, Section};
 use crate::domain::{Chat, percent};
-use crate::server::service::chats::{Browsed, ListedChat};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words as app_words;
+use turnleaf_service::chats::{Browsed, ListedChat};
 
 /// What the form does with the chats that are chosen; its word in the form, and in the address afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,11 +16,11 @@ use super::words::compare as said;
 use crate::domain::graft::GraftStatus;
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat, Graft, TurnId, limits};
-use crate::server::service::compare::Comparison;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::comma;
 use crate::ui::words as app_words;
+use turnleaf_service::compare::Comparison;
 
 /// What can be chosen.
 pub struct Offered {

@@ -8,11 +8,11 @@ use super::words::documents as words;
 use super::words::providers::ago;
 use super::{Page, Said, Section};
 use crate::domain::DocumentId;
-use crate::server::service::documents::Document;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::colon;
 use crate::ui::words as app_words;
+use turnleaf_service::documents::Document;
 
 pub mod editor;
 pub mod versions;

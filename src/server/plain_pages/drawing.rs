@@ -9,9 +9,9 @@ use crate::domain::excerpt::first_words;
 use crate::domain::tree::outline::Mark;
 use crate::domain::tree::outline::drawing::{Drawing, Drawn};
 use crate::domain::{Chat, TurnId};
-use crate::server::service::outline::ChatOutline;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use turnleaf_service::outline::ChatOutline;
 
 /// Sizes in percent, and the usual one.
 pub const ZOOMS: [u16; 6] = [25, 50, 75, 100, 150, 200];

@@ -6,9 +6,9 @@ use leptos::prelude::*;
 use super::field::{Kind, TextField};
 use super::words::{everything as words, transfer};
 use super::{Page, Said, Section};
-use crate::server::service::everything::Counts;
 use crate::ui::erased::view;
 use crate::ui::words as app_words;
+use turnleaf_service::everything::Counts;
 
 /// What the page shows.
 pub struct EverythingPage {

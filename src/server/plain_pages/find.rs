@@ -6,10 +6,10 @@ use super::field::{Kind, TextField};
 use super::frame::{Page, Said, Section};
 use super::words;
 use crate::domain::{ChatId, Role, TurnId};
-use crate::server::service::find::{Found, Hit};
 use crate::ui::erased::view;
 use crate::ui::locale::{colon, then};
 use crate::ui::words as app_words;
+use turnleaf_service::find::{Found, Hit};
 
 /// What the page shows.
 pub struct FindPage {

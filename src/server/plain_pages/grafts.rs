@@ -5,9 +5,9 @@ use leptos::prelude::*;
 
 use super::words::{self, compare as said};
 use crate::domain::graft::GraftStatus;
-use crate::server::service::grafts::Grafted;
 use crate::ui::erased::view;
 use crate::ui::words::transcript::ending;
+use turnleaf_service::grafts::Grafted;
 
 /// The page of a graft.
 pub struct GraftPage<'a> {

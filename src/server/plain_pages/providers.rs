@@ -9,9 +9,9 @@ use leptos::prelude::*;
 
 use super::words::providers as words;
 use super::{Page, Said, Section};
-use crate::server::service::providers::{OTHER, ProviderView, Start};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use turnleaf_service::providers::{OTHER, ProviderView, Start};
 
 pub use form::{Form, Values};
 

@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use super::turns::address;
 use super::words::{self, sent as said};
 use super::{Page, Section};
-use crate::server::service::generations::Raw;
 use crate::ui::erased::view;
+use turnleaf_service::generations::Raw;
 
 /// The page of one reply.
 pub struct RawPage<'a> {
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::domain::Turn;
     use crate::domain::sample::{reply, running_reply};
-    use crate::server::platform::ids;
+    use turnleaf_platform::ids;
 
     fn drawn(turn: Turn, answers: usize, shown: Option<&'static [u8]>, length: usize) -> String {
         let ids = (0..answers).map(|_| ids::mint()).collect();

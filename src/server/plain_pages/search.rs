@@ -9,11 +9,11 @@ use super::words;
 use super::words::search as says;
 use crate::domain::percent;
 use crate::domain::{BranchId, ChatId, Role};
-use crate::server::service::chats::ListedChat;
-use crate::server::service::search::{Hit, Kind, Marked, TurnHit};
 use crate::ui::erased::view;
 use crate::ui::locale::{aside, stop, word};
 use crate::ui::words as app_words;
+use turnleaf_service::chats::ListedChat;
+use turnleaf_service::search::{Hit, Kind, Marked, TurnHit};
 
 /// What a search was narrowed down to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

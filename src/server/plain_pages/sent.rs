@@ -15,11 +15,11 @@ use crate::domain::attachment::{Card, ShownAs, ShownAttachment};
 use crate::domain::context::{ManifestEntry, RequestManifest};
 use crate::domain::excerpt::first_words;
 use crate::domain::{Block, BlockId, Cost, CostBasis, DocumentId, Turn, TurnId, quoted};
-use crate::server::service::generations::{Generation, Sent};
 use crate::ui::erased::view;
 use crate::ui::locale::{comma, join};
 use crate::ui::words::spent;
 use crate::ui::words::told::{not_sent_told, told};
+use turnleaf_service::generations::{Generation, Sent};
 
 const FIRST_WORDS: usize = 80;
 

@@ -14,10 +14,10 @@ use leptos::prelude::*;
 use super::words::tools as words;
 use super::{Page, Said, Section};
 use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
-use crate::server::service::tool_servers::{ToolServerView, ToolView};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::join;
+use turnleaf_service::tool_servers::{ToolServerView, ToolView};
 
 pub use form::{Form, Values};
 

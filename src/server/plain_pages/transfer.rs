@@ -7,12 +7,12 @@ use super::words::documents::size;
 use super::words::{everything, transfer as words};
 use super::{Page, Said, Section};
 use crate::domain::{Chat, ImportedFrom};
-use crate::server::service::imports::{ImportJob, ImportReport, formats};
-use crate::server::service::storage::StorageUse;
 use crate::ui::erased::view;
 use crate::ui::locale::locale;
 use crate::ui::standalone::source;
 use crate::ui::words as app_words;
+use turnleaf_service::imports::{ImportJob, ImportReport, formats};
+use turnleaf_service::storage::StorageUse;
 
 /// Chats and findings of one page; the API has all that is kept.
 const SHOWN: usize = 500;

@@ -10,10 +10,10 @@ use super::words::providers::ago;
 use super::words::trash as words;
 use super::{Page, Said, Section};
 use crate::domain::{DeletionId, limits};
-use crate::server::service::Deletion;
-use crate::server::service::documents::Document;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use turnleaf_service::Deletion;
+use turnleaf_service::documents::Document;
 
 /// What the page shows.
 pub struct TrashPage {

@@ -8,10 +8,10 @@ use super::field::Choice;
 use super::frame::{Page, Said, Section};
 use super::words::usage as said;
 use crate::domain::Cost;
-use crate::server::service::usage::{Period, Sum};
 use crate::ui::erased::view;
 use crate::ui::words as app_words;
 use crate::ui::words::spent;
+use turnleaf_service::usage::{Period, Sum};
 
 /// Rows that are drawn; all of them are in the CSV.
 const ROWS: usize = 500;

@@ -10,10 +10,10 @@ use turnleaf::domain::json_bounds::bounded;
 use turnleaf::domain::{
     Block, BlockId, BlockState, Content, Event, GenerationId, Role, Turn, TurnStatus, coalesce, limits, sample,
 };
-use turnleaf::server::outbound::builder::{BlockBuilder, Place};
-use turnleaf::server::outbound::openai_chat::Dialect;
-use turnleaf::server::outbound::replay::decoder;
-use turnleaf::server::platform::endpoint::Api;
+use turnleaf_platform::endpoint::Api;
+use turnleaf_providers::builder::{BlockBuilder, Place};
+use turnleaf_providers::openai_chat::Dialect;
+use turnleaf_providers::replay::decoder;
 use uuid::Uuid;
 
 use super::invariants::{decode, decoder_holds};

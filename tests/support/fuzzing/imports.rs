@@ -7,9 +7,9 @@ use std::iter;
 use std::ops::ControlFlow;
 
 use turnleaf::domain::{Block, Turn, UserId, sample};
-use turnleaf::interchange::archive::{ArchivedChat, Head, Item, Part, Writer, check};
-use turnleaf::interchange::grow::{Soil, grow};
-use turnleaf::interchange::{Body, Conversation, Finding, Format, Input, Stopped, Taker, detect, joined, read};
+use turnleaf_interchange::archive::{ArchivedChat, Head, Item, Part, Writer, check};
+use turnleaf_interchange::grow::{Soil, grow};
+use turnleaf_interchange::{Body, Conversation, Finding, Format, Input, Stopped, Taker, detect, joined, read};
 use uuid::Uuid;
 
 const FORMATS: [Format; 6] =

@@ -1,7 +1,7 @@
 //! The converter of web pages and HTML files: its tree is bounded and whole, and its text comes without a panic.
 
 use turnleaf::domain::limits;
-use turnleaf::server::convert::page::{article, tree, whole};
+use turnleaf_convert::page::{article, tree, whole};
 
 pub fn converter_holds(input: &[u8]) {
     let html = String::from_utf8_lossy(input);

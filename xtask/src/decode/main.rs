@@ -12,10 +12,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use serde_json::{Value, json};
-use turnleaf::server::outbound::openai_chat::Dialect;
-use turnleaf::server::outbound::replay::decoder;
-use turnleaf::server::outbound::sse::Framer;
-use turnleaf::server::platform::endpoint::Api;
+use turnleaf_platform::endpoint::Api;
+use turnleaf_providers::openai_chat::Dialect;
+use turnleaf_providers::replay::decoder;
+use turnleaf_providers::sse::Framer;
 
 /// What one read of a socket gives.
 const PIECE: usize = 4096;

@@ -12,16 +12,16 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde_json::{Map, Value, json};
-use turnleaf::domain::block::chat_seq;
-use turnleaf::domain::branch::Frozen;
-use turnleaf::domain::chat::ChatSettings;
-use turnleaf::domain::{
+use turnleaf_domain::block::chat_seq;
+use turnleaf_domain::branch::Frozen;
+use turnleaf_domain::chat::ChatSettings;
+use turnleaf_domain::{
     Author, Block, BlockState, Branch, Chat, Content, Exchange, ExchangeKind, Lock, Origin, Params, Role, Turn, TurnId,
     TurnStatus, Usage, UserId,
 };
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::platform::ids::mint;
-use turnleaf::server::store::{Db, Tx, branches, chats, exchanges, turns, users};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::ids::mint;
+use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
 
 /// After so many turns the path goes on in another branch, as after an edit.
 const ON_ONE_BRANCH: usize = 500;

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use turnleaf::domain::{Lock, Turn, Usage};
-use turnleaf::interchange::archive::{ArchivedGeneration, Bytes};
-use turnleaf::server::platform::ids::mint;
-use turnleaf::server::store::{Tx, archive};
+use turnleaf_domain::{Lock, Turn, Usage};
+use turnleaf_interchange::archive::{ArchivedGeneration, Bytes};
+use turnleaf_platform::ids::mint;
+use turnleaf_store::{Tx, archive};
 
 /// About as many letters as a token has.
 const LETTERS: usize = 4;

@@ -8,17 +8,17 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::Parser;
 use serde_json::json;
-use turnleaf::domain::block::chat_seq;
-use turnleaf::domain::branch::Frozen;
-use turnleaf::domain::chat::ChatSettings;
-use turnleaf::domain::{
+use turnleaf_domain::block::chat_seq;
+use turnleaf_domain::branch::Frozen;
+use turnleaf_domain::chat::ChatSettings;
+use turnleaf_domain::{
     Author, Block, BlockState, Branch, Chat, Content, Exchange, ExchangeKind, Lock, Origin, Params, Role, Turn,
     TurnStatus, Usage, UserId,
 };
-use turnleaf::server::platform::clock::{Clock, SystemClock};
-use turnleaf::server::platform::ids::mint;
-use turnleaf::server::store::search::{Filter, Kind, Query, look};
-use turnleaf::server::store::{Db, Tx, branches, chats, exchanges, turns, users};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::ids::mint;
+use turnleaf_store::search::{Filter, Kind, Query, look};
+use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
 
 const TURNS_PER_CHAT: usize = 200;
 /// Words of the language that the turns are written in; the n-th is n times as rare as the first.

@@ -4,12 +4,12 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::server::cli::exit::Failed;
-use crate::server::platform::clock::Clock;
-use crate::server::platform::ids::BootId;
-use crate::server::platform::tasks::{self, Task};
-use crate::server::run::Supervisor;
-use crate::server::store::claim::ClaimState;
-use crate::server::store::{Claim, Db, StoreError};
+use turnleaf_platform::clock::Clock;
+use turnleaf_platform::ids::BootId;
+use turnleaf_platform::tasks::{self, Task};
+use turnleaf_run::Supervisor;
+use turnleaf_store::claim::ClaimState;
+use turnleaf_store::{Claim, Db, StoreError};
 
 /// Claims the database and then migrates it: a process that is refused has changed nothing.
 pub async fn claim_and_migrate(db: &Db, boot: BootId, clock: &dyn Clock) -> Result<Claim, StoreError> {

@@ -10,15 +10,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::UserId;
 use crate::server::http::host::AllowedHosts;
-use crate::server::outbound::registry::{Registry, local};
-use crate::server::platform::config::binding;
-use crate::server::platform::config::drain::Drain;
-use crate::server::platform::config::environment::Environment;
-use crate::server::platform::config::logging::Logging;
-use crate::server::platform::config::security::Security;
-use crate::server::platform::config::{Config, ConfigError, Flags};
-use crate::server::platform::telemetry::LogFilter;
-use crate::server::service::{Service, ServiceError};
+use turnleaf_platform::config::binding;
+use turnleaf_platform::config::drain::Drain;
+use turnleaf_platform::config::environment::Environment;
+use turnleaf_platform::config::logging::Logging;
+use turnleaf_platform::config::security::Security;
+use turnleaf_platform::config::{Config, ConfigError, Flags};
+use turnleaf_platform::telemetry::LogFilter;
+use turnleaf_providers::registry::{Registry, local};
+use turnleaf_service::{Service, ServiceError};
 
 /// The settings that are what they were at the start until the next one, by the keys of the file.
 const NEED_RESTART: [&str; 11] = [
@@ -139,7 +139,7 @@ fn refused(error: &ConfigError) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::platform::config::file::ConfigFile;
+    use turnleaf_platform::config::file::ConfigFile;
 
     /// What a reload changes, by the keys of the file, as the README says.
     const RELOADED: [&str; 9] = [

@@ -1,8 +1,8 @@
 //! Who is admitted, by peer and secret, and whose address counts.
 
 use super::*;
-use crate::server::platform::config::environment::Environment;
-use crate::server::platform::config::{Config, Flags};
+use turnleaf_platform::config::environment::Environment;
+use turnleaf_platform::config::{Config, Flags};
 
 const SECRET: &str = "correct-horse-battery-staple";
 

@@ -1,8 +1,8 @@
 //! Where the site's files are, and the hash that names this build.
 
-use crate::server::platform::hex::hex;
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
+use turnleaf_platform::hex::hex;
 
 use axum::body::Bytes;
 use rust_embed::RustEmbed;

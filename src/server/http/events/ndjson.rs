@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Encoder, Outgoing};
 use crate::domain::{Block, BlockId, Content, Event, Turn};
-use crate::server::service::Followed;
+use turnleaf_service::Followed;
 
 #[derive(Clone, Copy)]
 enum Kind {

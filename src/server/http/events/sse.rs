@@ -5,7 +5,7 @@ use axum::body::Bytes;
 use super::{Encoder, Outgoing, framed};
 use crate::domain::TurnId;
 use crate::domain::frame::{Signal, cursor};
-use crate::server::service::Followed;
+use turnleaf_service::Followed;
 
 /// How soon a browser comes back after a lost connection, in milliseconds.
 const RETRY_MS: u32 = 500;

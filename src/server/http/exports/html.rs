@@ -14,10 +14,10 @@ use crate::server::http::blobs::picture;
 use crate::server::http::problem::Problem;
 use crate::server::pages::Pages;
 use crate::server::pages::WholePath;
-use crate::server::platform::tasks;
-use crate::server::service::{Service, ServiceError};
 use crate::ui::locale::{locale, speak};
 use crate::ui::standalone::StandalonePage;
+use turnleaf_platform::tasks;
+use turnleaf_service::{Service, ServiceError};
 
 /// The path to a leaf; to the one that is shown where none is said.
 ///

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::operation::{Operation, operation};
 use crate::server::http::providers::{ChangedBody, DefaultBody, ModelBody, ModelsQuery, ProviderBody};
-use crate::server::service::providers::{ProviderView, StatusView};
+use turnleaf_service::providers::{ProviderView, StatusView};
 
 const LOCKED: &str = "`provider_locked`: it is set by the environment or the configuration, or was found by itself.";
 const NOT_DOABLE: &str = "`invalid`: a value cannot be; `field` names it.";

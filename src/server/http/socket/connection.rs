@@ -19,11 +19,11 @@ use crate::server::app::App;
 use crate::server::http::events::{Outgoing, outgoing};
 use crate::server::http::open_streams::OpenStream;
 use crate::server::http::problem::Problem;
-use crate::server::platform::tasks;
-use crate::server::service::growth::{Grown, PathEnd};
-use crate::server::service::placement::Wanted;
-use crate::server::service::turns::StartTurn;
-use crate::server::service::{Cursor, Followed, ServiceError};
+use turnleaf_platform::tasks;
+use turnleaf_service::growth::{Grown, PathEnd};
+use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::StartTurn;
+use turnleaf_service::{Cursor, Followed, ServiceError};
 
 /// Messages that wait for a client that reads slowly; its turn waits in the journal.
 const QUEUE: usize = 64;

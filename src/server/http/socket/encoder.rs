@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::domain::content_block::ContentBlock;
 use crate::domain::fold::{self, Applied};
 use crate::domain::{Block, BlockState, Content, Event, Failure, Role, Turn, TurnStatus};
-use crate::server::service::Line;
+use turnleaf_service::Line;
 
 /// One turn on its way to one client.
 pub struct Encoder {

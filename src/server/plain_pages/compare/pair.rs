@@ -6,14 +6,14 @@ use leptos::prelude::*;
 use super::said;
 use super::summary::{model, tools};
 use crate::domain::ChatId;
-use crate::server::service::compare::words::{Diff, SpanKind, Unit};
-use crate::server::service::compare::{ComparedPair, ComparedReply, Half};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{join, said};
 use crate::ui::words::spent;
 use crate::ui::words::told::told;
 use crate::ui::words::transcript::{ending, took};
+use turnleaf_service::compare::words::{Diff, SpanKind, Unit};
+use turnleaf_service::compare::{ComparedPair, ComparedReply, Half};
 
 /// Lines of a stretch that is the same which stay beside what differs.
 const LINES_BESIDE: usize = 3;

@@ -4,11 +4,11 @@ use leptos::prelude::*;
 
 use super::said;
 use crate::domain::ChatId;
-use crate::server::service::compare::{Comparison, NamedLock, Side, ToolCount};
 use crate::ui::erased::view;
 use crate::ui::locale::join;
 use crate::ui::words::spent;
 use crate::ui::words::transcript::{number, took};
+use turnleaf_service::compare::{Comparison, NamedLock, Side, ToolCount};
 
 /// The table of both sides.
 pub(super) fn draw(chat: ChatId, comparison: &Comparison) -> AnyView {

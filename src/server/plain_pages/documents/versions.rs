@@ -9,9 +9,9 @@ use crate::server::plain_pages::compare::{Only, marked_words};
 use crate::server::plain_pages::words::compare as said;
 use crate::server::plain_pages::words::documents as words;
 use crate::server::plain_pages::{Page, Section};
-use crate::server::service::compare::words::Diff;
-use crate::server::service::documents::Document;
 use crate::ui::erased::view;
+use turnleaf_service::compare::words::Diff;
+use turnleaf_service::documents::Document;
 
 /// The page.
 pub struct VersionsPage<'a> {

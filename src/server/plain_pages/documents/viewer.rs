@@ -9,12 +9,12 @@ use crate::domain::{ChatId, limits, quoted};
 use crate::server::plain_pages::field::{Choice, Kind, TextField};
 use crate::server::plain_pages::words::documents as words;
 use crate::server::plain_pages::{Page, Said, Section};
-use crate::server::service::documents::{Document, Version};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::aside;
 use crate::ui::words::told::told;
 use crate::ui::words::untitled;
+use turnleaf_service::documents::{Document, Version};
 
 /// What is marked, and what a form was sent with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

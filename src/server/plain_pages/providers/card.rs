@@ -8,10 +8,10 @@ use crate::domain::percent;
 use crate::server::plain_pages::deeds::Deeds;
 use crate::server::plain_pages::field::{Kind, TextField};
 use crate::server::plain_pages::words::providers as words;
-use crate::server::service::providers::ProviderView;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words::told::told;
+use turnleaf_service::providers::ProviderView;
 
 /// The card. `wrong_key` is what is wrong with a key that was given; `search` unfolds the models.
 pub fn draw(provider: &ProviderView, now: DateTime<Utc>, wrong_key: Option<&str>, search: Option<&str>) -> AnyView {

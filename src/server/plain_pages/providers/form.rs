@@ -6,12 +6,12 @@ use leptos::prelude::*;
 use crate::domain::Invalid;
 use crate::server::plain_pages::field::{Choice, Kind, TextField, tick};
 use crate::server::plain_pages::words::providers as words;
-use crate::server::service::providers::{ProviderView, Start};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::join;
 use crate::ui::words as app_words;
 use crate::ui::words::told::told_of_field;
+use turnleaf_service::providers::{ProviderView, Start};
 
 /// What stands in the fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

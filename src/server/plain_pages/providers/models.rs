@@ -5,10 +5,10 @@ use leptos::prelude::*;
 
 use crate::server::plain_pages::field::{Kind, TextField};
 use crate::server::plain_pages::words::providers as words;
-use crate::server::service::providers::{ModelView, ProviderView};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::colon;
+use turnleaf_service::providers::{ModelView, ProviderView};
 
 /// Rows of one page.
 const SHOWN: usize = 100;

@@ -10,8 +10,8 @@ use crate::domain::context::{ManifestEntry, RequestManifest, approx_tokens, bloc
 use crate::domain::excerpt::first_words;
 use crate::domain::{Content, Role, Turn, TurnId};
 use crate::server::plain_pages::turns::address;
-use crate::server::service::generations::Sent;
 use crate::ui::erased::view;
+use turnleaf_service::generations::Sent;
 
 /// So many of the largest messages are named.
 const LARGEST: usize = 5;

@@ -8,9 +8,9 @@ use super::*;
 use crate::domain::repair::Repair;
 use crate::domain::sample::{failed_reply, reply, running_reply, turn_id, user_turn};
 use crate::domain::{Content, FailureKind, Usage};
-use crate::server::platform::ids;
-use crate::server::service::generations::GenerationStatus;
-use crate::server::store::generations::RawKind;
+use turnleaf_platform::ids;
+use turnleaf_service::generations::GenerationStatus;
+use turnleaf_store::generations::RawKind;
 
 fn moment() -> DateTime<Utc> {
     "2026-11-22T07:00:00.5Z".parse().unwrap()

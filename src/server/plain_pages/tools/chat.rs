@@ -8,12 +8,12 @@ use crate::domain::{Branch, ChatId};
 use crate::server::plain_pages::chat_settings::places;
 use crate::server::plain_pages::words::{self as all_words, tools as words};
 use crate::server::plain_pages::{Page, Said, Section};
-use crate::server::service::tool_choice::ChatTools;
-use crate::server::service::tool_servers::{StoredPolicy, ToolServerView, ToolView};
-use crate::server::service::toolbox::LeftOut;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words::told::told;
+use turnleaf_service::tool_choice::ChatTools;
+use turnleaf_service::tool_servers::{StoredPolicy, ToolServerView, ToolView};
+use turnleaf_service::toolbox::LeftOut;
 
 /// What the page shows.
 pub struct ChatToolsPage {

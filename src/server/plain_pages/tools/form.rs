@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use crate::domain::Invalid;
 use crate::server::plain_pages::field::{Kind, TextField, tick};
 use crate::server::plain_pages::words::{self as all_words, tools as words};
-use crate::server::service::tool_servers::ToolServerView;
 use crate::ui::erased::view;
 use crate::ui::locale::join;
 use crate::ui::words::told::told_of_field;
+use turnleaf_service::tool_servers::ToolServerView;
 
 /// What stands in the fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

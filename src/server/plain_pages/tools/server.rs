@@ -7,11 +7,11 @@ use super::rows;
 use crate::server::plain_pages::deeds::Deeds;
 use crate::server::plain_pages::words::providers::ago;
 use crate::server::plain_pages::words::tools as words;
-use crate::server::service::tool_servers::ToolServerView;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::join;
 use crate::ui::words::told::told;
+use turnleaf_service::tool_servers::ToolServerView;
 
 /// The card.
 pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {

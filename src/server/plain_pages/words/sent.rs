@@ -4,9 +4,9 @@ use crate::domain::TurnStatus;
 use crate::domain::attachment::ShownAs;
 use crate::domain::context::{Mode, Reason};
 use crate::server::plain_pages::sent::Part;
-use crate::server::service::generations::GenerationStatus;
 use crate::ui::locale::{counted, said, word, words};
 use crate::ui::words::spent;
+use turnleaf_service::generations::GenerationStatus;
 
 pub use crate::ui::words::transcript::what_was_sent as title;
 pub use crate::ui::words::tree::{no_text as no_words, role as who};

@@ -1,8 +1,8 @@
 //! The words of what goes out and comes in, in both languages.
 
-use crate::server::service::imports::Outcome;
 use crate::ui::locale::{counted, said, word, words};
 pub use crate::ui::words::standalone::{format_called, kind};
+use turnleaf_service::imports::Outcome;
 
 words! {
     title: "Data", "数据";

@@ -3,7 +3,7 @@
 use super::Pair;
 
 pub(super) const PLAIN: &[Pair] = &[
-    // What came of reading a file (`server::convert`).
+    // What came of reading a file (`turnleaf_convert`).
     ("Page {} without text.", "第 {} 页没有文字。"),
     ("Pages {} without text.", "第 {} 页没有文字。"),
     ("Page {} could not be read.", "第 {} 页无法读取。"),

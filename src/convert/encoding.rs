@@ -1,0 +1,188 @@
+//! Bytes that are text, as the text that they are. UTF-8 and what has a mark (a BOM) is sure; in everything else somebody
+//! has to say the encoding, because a wrong guess is text that nobody wrote.
+
+mod likely;
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use crate::{Kind, Refused, tidy};
+use turnleaf_domain::limits;
+
+/// Bytes at a page's beginning in which it may say its encoding (the HTML standard's prescan).
+const DECLARED_WITHIN: usize = 1024;
+/// A mark that would be UTF-16's with a NUL behind it.
+const UTF_32LE: &[u8] = b"\xff\xfe\0\0";
+/// Of a hundred bytes of text in an unknown encoding, how many may be such as steer.
+const STEERING: usize = 5;
+
+/// Whether the bytes are text in some encoding, known or not.
+pub fn looks_like_text(bytes: &[u8]) -> bool {
+    if let Some((encoding, _)) = Encoding::for_bom(bytes) {
+        return encoding == UTF_8 && !bytes.contains(&0) || encoding != UTF_8 && !bytes.starts_with(UTF_32LE);
+    }
+    if unmarked_utf_16(bytes).is_some() {
+        return true;
+    }
+    let sample = &bytes[..bytes.len().min(limits::ENCODING_SAMPLE)];
+    let is_steering = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b);
+    let steering = sample.iter().filter(|byte| is_steering(byte)).count();
+    !bytes.contains(&0) && steering * 100 <= sample.len() * STEERING
+}
+
+/// The beginning of a text, as far as it can be told without knowing its encoding.
+pub fn head(bytes: &[u8], most: usize) -> Cow<'_, str> {
+    let head = &bytes[..bytes.len().min(most)];
+    let encoding = Encoding::for_bom(bytes).map_or(UTF_8, |(encoding, _)| encoding);
+    encoding.decode(head).0
+}
+
+/// The text of bytes. `label` is the encoding that somebody chose; a mark beats it.
+///
+/// # Errors
+/// [`Refused::Empty`], [`Refused::Encoding`] where it is not sure or the chosen one does not fit, [`Refused::Unsupported`]
+/// for text with NUL in it, [`Refused::TooLong`].
+pub fn text(kind: Kind, bytes: &[u8], label: Option<&str>) -> Result<String, Refused> {
+    let decoded = match (Encoding::for_bom(bytes), label) {
+        (Some((encoding, mark)), _) => in_encoding(encoding, &bytes[mark..]),
+        (None, Some(label)) => Encoding::for_label_no_replacement(label.trim().as_bytes())
+            .and_then(|encoding| in_encoding(encoding, bytes)),
+        (None, None) => sure(kind, bytes),
+    };
+    let text = decoded.ok_or_else(|| Refused::Encoding(likely::encodings(bytes)))?;
+    if text.is_empty() {
+        return Err(Refused::Empty);
+    }
+    if text.contains('\0') {
+        return Err(Refused::Unsupported("text with NUL in it".into()));
+    }
+    match text.len() > limits::DOCUMENT_BYTES && kind != Kind::Html {
+        true => Err(tidy::too_long()),
+        false => Ok(tidy::line_ends(text.into_owned())),
+    }
+}
+
+/// The text, if the bytes leave no doubt: UTF-8, or a page that says its encoding and is in it.
+fn sure(kind: Kind, bytes: &[u8]) -> Option<Cow<'_, str>> {
+    if unmarked_utf_16(bytes).is_some() || likely::switches(bytes) {
+        return None;
+    }
+    let utf_8 = || in_encoding(UTF_8, bytes);
+    let declared = || in_encoding(declared(bytes).filter(|_| kind == Kind::Html)?, bytes);
+    utf_8().or_else(declared)
+}
+
+/// None if they are not in it.
+fn in_encoding<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Option<Cow<'a, str>> {
+    encoding.decode_without_bom_handling_and_without_replacement(bytes)
+}
+
+/// What a page says that it is in. One that could say it in ASCII is not in UTF-16.
+fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED_WITHIN)]).to_ascii_lowercase();
+    let said = head.split_once("charset=")?.1.trim_start_matches(['"', '\'', ' ']);
+    let label = said.split(|c: char| !c.is_ascii_alphanumeric() && !"-_:.+".contains(c)).next()?;
+    Encoding::for_label_no_replacement(label.as_bytes()).filter(|encoding| encoding.is_ascii_compatible())
+}
+
+/// UTF-16 without a mark, of text with many letters of ASCII: every second byte is NUL.
+fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
+    let sample = &bytes[..bytes.len().min(limits::ENCODING_SAMPLE)];
+    let (pairs, rest) = sample.as_chunks::<2>();
+    let nul = |at: usize| pairs.iter().filter(|pair| pair[at] == 0).count();
+    let (first, second) = (nul(0), nul(1));
+    let is_most = |count: usize| count * 2 > pairs.len();
+    match rest.is_empty() {
+        true if is_most(second) && first == 0 => Some(UTF_16LE),
+        true if is_most(first) && second == 0 => Some(UTF_16BE),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::{BIG5, EUC_KR, GBK, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
+
+    use super::*;
+
+    const CHINESE: &str = "这是一个测试文件,里面有一些中文文字。我们希望它能够被正确地识别出来。";
+    const TAIWAN: &str = "這是一個測試檔案,裡面有一些中文文字。我們希望它能夠被正確地識別出來。";
+    const JAPANESE: &str = "これは日本語のテキストファイルです。カタカナもあります。";
+    const KOREAN: &str = "이것은 한국어 텍스트 파일입니다. 올바르게 인식되기를 바랍니다.";
+    const RUSSIAN: &str = "Это обычный русский текст, который должен быть распознан.";
+    const GERMAN: &str = "Größere Übungen für müde Köche – schön!";
+
+    fn choices(bytes: &[u8]) -> Vec<String> {
+        match text(Kind::Text, bytes, None) {
+            Err(Refused::Encoding(choices)) => choices,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_sure_is_read() {
+        let utf_16 = |mark: &[u8], unit: fn(u16) -> [u8; 2]| {
+            [mark, &"a\r\n好😀".encode_utf16().flat_map(unit).collect::<Vec<_>>()].concat()
+        };
+        for bytes in [
+            utf_16(b"\xff\xfe", u16::to_le_bytes),
+            utf_16(b"\xfe\xff", u16::to_be_bytes),
+            "a\r\n好😀".into(),
+            "\u{feff}a\n好😀".into(),
+        ] {
+            assert!(looks_like_text(&bytes));
+            assert_eq!(text(Kind::Text, &bytes, None).unwrap(), "a\n好😀");
+            assert_eq!(head(&bytes, 3 << 10).replace("\r\n", "\n"), "a\n好😀");
+        }
+        let page = [b"<meta charset=\"gb2312\"><p>".as_slice(), &GBK.encode(CHINESE).0].concat();
+        assert!(text(Kind::Html, &page, None).unwrap().ends_with(CHINESE));
+        assert!(matches!(text(Kind::Text, &page, None), Err(Refused::Encoding(_))), "only of pages");
+    }
+
+    #[test]
+    fn what_is_not_sure_is_asked_with_the_right_answer_first() {
+        for (encoding, words) in [
+            (GBK, CHINESE),
+            (BIG5, TAIWAN),
+            (SHIFT_JIS, JAPANESE),
+            (encoding_rs::EUC_JP, JAPANESE),
+            (EUC_KR, KOREAN),
+            (WINDOWS_1251, RUSSIAN),
+            (encoding_rs::KOI8_R, RUSSIAN),
+            (WINDOWS_1252, GERMAN),
+        ] {
+            let bytes = encoding.encode(words).0.into_owned();
+            assert!(looks_like_text(&bytes));
+            let choices = choices(&bytes);
+            assert_eq!(choices[0], encoding.name(), "{words}: {choices:?}");
+            assert!(choices.len() <= limits::ENCODING_CHOICES);
+            assert_eq!(text(Kind::Text, &bytes, Some(&choices[0])).unwrap(), words);
+        }
+        let units: Vec<u8> = "plain text".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert!(looks_like_text(&units));
+        assert_eq!(choices(&units), ["UTF-16LE"]);
+        assert_eq!(text(Kind::Text, &units, Some("utf-16")).unwrap(), "plain text");
+        let iso = b"\x1b$B$3$l\x1b(B";
+        assert_eq!(choices(iso)[0], "ISO-2022-JP");
+        assert_eq!(text(Kind::Text, iso, Some("iso-2022-jp")).unwrap(), "これ");
+    }
+
+    #[test]
+    fn a_choice_that_does_not_fit_is_asked_again() {
+        let bytes = GBK.encode(CHINESE).0.into_owned();
+        for label in ["utf-8", "shift_jis", "no such encoding", "", "replacement"] {
+            assert!(matches!(text(Kind::Text, &bytes, Some(label)), Err(Refused::Encoding(_))), "{label}");
+        }
+        assert_eq!(text(Kind::Text, b"\xef\xbb\xbf", None), Err(Refused::Empty));
+        assert!(matches!(text(Kind::Text, b"\xff\xfea\0\0\0", None), Err(Refused::Unsupported(_))));
+        assert_eq!(text(Kind::Text, &vec![b'a'; limits::DOCUMENT_BYTES + 1], None), Err(tidy::too_long()));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_told() {
+        for bytes in [&b"a\0b"[..], b"\xff\xfe\0\0a\0\0\0", b"\x01\x02\x03\x04abc", b"\xef\xbb\xbfa\0"] {
+            assert!(!looks_like_text(bytes), "{bytes:?}");
+        }
+    }
+}

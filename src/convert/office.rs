@@ -1,0 +1,34 @@
+//! Documents and slides of Office as Markdown. Pictures in them are left out, and said.
+
+use undoc::docx::DocxParser;
+use undoc::pptx::PptxParser;
+use undoc::render::{RenderOptions, to_markdown};
+use undoc::{Error, ErrorKind, Resource, ResourceType};
+
+use crate::{Converted, Kind, Refused};
+
+/// # Errors
+/// [`Refused::Damaged`], [`Refused::Unsupported`] where it has a password.
+pub fn read(kind: Kind, file: &[u8]) -> Result<Converted, Refused> {
+    let document = match kind {
+        Kind::Pptx => PptxParser::from_bytes(file.to_vec()).and_then(|mut parser| parser.parse()),
+        _ => DocxParser::from_bytes(file.to_vec()).and_then(|mut parser| parser.parse()),
+    }
+    .map_err(|error| refused(&error))?;
+    let text = to_markdown(&document, &RenderOptions::new().with_images(false)).map_err(|error| refused(&error))?;
+    let is_picture = |resource: &&Resource| resource.resource_type == ResourceType::Image;
+    let notes = match document.resources.values().filter(is_picture).count() {
+        0 => Vec::new(),
+        1 => vec!["A picture in it was left out.".to_owned()],
+        count => vec![format!("{count} pictures in it were left out.")],
+    };
+    Ok(Converted { text, notes })
+}
+
+fn refused(error: &Error) -> Refused {
+    match error.kind() {
+        ErrorKind::Encrypted => Refused::Unsupported("a document with a password".into()),
+        ErrorKind::MissingComponent => Refused::Damaged("a part of it is missing".into()),
+        _ => Refused::Damaged("its parts cannot be read".into()),
+    }
+}

@@ -1,0 +1,256 @@
+//! The text of a PDF, page by page. A page that its reader cannot read is said, and the others are read nevertheless.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use pdf_extract::{
+    ConvertToFmt, Document, MediaBox, OutputDev, OutputError, PlainTextOutput, Transform, output_doc, output_doc_page,
+};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::{Converted, Refused, tidy};
+use turnleaf_domain::limits;
+
+/// # Errors
+/// [`Refused::NoText`] where its pages are pictures, [`Refused::Unsupported`] where it has a password,
+/// [`Refused::TooLong`], [`Refused::Damaged`].
+pub fn read(file: &[u8]) -> Result<Converted, Refused> {
+    let damaged = || Refused::Damaged("it is no whole PDF".into());
+    let mut document = Document::load_mem(file).map_err(|_| damaged())?;
+    if document.is_encrypted() && document.decrypt("").is_err() {
+        return Err(Refused::Unsupported("a PDF with a password".into()));
+    }
+    let numbers: Vec<u32> = document.get_pages().into_keys().collect();
+    if numbers.is_empty() {
+        return Err(damaged());
+    }
+    let pages = texts(&document, &numbers)?;
+    if pages.iter().all(|page| page.as_ref().is_ok_and(String::is_empty)) {
+        return Err(Refused::NoText);
+    }
+    if pages.iter().all(Result::is_err) {
+        return Err(Refused::Damaged("none of its pages can be read".into()));
+    }
+    Ok(Converted { text: joined(&numbers, &pages)?, notes: notes(&numbers, &pages) })
+}
+
+/// A page that could not be read.
+#[derive(Debug, Clone, Copy)]
+struct Unread;
+
+/// The texts of all pages. The first attempt reads them in one go; behind a page that breaks it each is read on its own,
+/// which takes longer.
+fn texts(document: &Document, numbers: &[u32]) -> Result<Vec<Result<String, Unread>>, Refused> {
+    let begun = Pages::default();
+    let all = attempt(|| output_doc(document, &mut begun.clone()));
+    let mut pages: Vec<Result<String, Unread>> = begun.texts().into_iter().map(Ok).collect();
+    pages.truncate(numbers.len());
+    if begun.is_over() {
+        return Err(tidy::too_long());
+    }
+    if all.is_err() && !pages.is_empty() {
+        // The last one was begun and not ended.
+        let last = pages.len() - 1;
+        pages[last] = Err(Unread);
+    }
+    let mut bytes: usize = pages.iter().flatten().map(String::len).sum();
+    for number in &numbers[pages.len()..] {
+        let page = Pages::default();
+        let read = attempt(|| output_doc_page(document, &mut page.clone(), *number));
+        let text = page.texts().concat();
+        bytes += text.len();
+        if page.is_over() || bytes > limits::DOCUMENT_BYTES {
+            return Err(tidy::too_long());
+        }
+        pages.push(read.map(|()| text));
+    }
+    Ok(pages.into_iter().map(|page| page.map(|text| tidied(&text))).collect())
+}
+
+fn attempt(read: impl FnOnce() -> Result<(), OutputError>) -> Result<(), Unread> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(Unread),
+    }
+}
+
+/// Letters that are drawn as one (`ﬁ`) as the letters that they are.
+fn tidied(text: &str) -> String {
+    let is_joined = |c: char| ('\u{fb00}'..='\u{fb06}').contains(&c);
+    let text = tidy::read_out(text);
+    match text.contains(is_joined) {
+        true => text.split_inclusive(is_joined).flat_map(apart).collect(),
+        false => text,
+    }
+}
+
+fn apart(piece: &str) -> Vec<char> {
+    let last = piece.chars().next_back().filter(|c| ('\u{fb00}'..='\u{fb06}').contains(c));
+    let head = &piece[..piece.len() - last.map_or(0, char::len_utf8)];
+    head.chars().chain(last.into_iter().nfkc()).collect()
+}
+
+/// With a line over each page that has text, where there are several, so that a page can be named.
+fn joined(numbers: &[u32], pages: &[Result<String, Unread>]) -> Result<String, Refused> {
+    let mut text = String::new();
+    for (number, page) in numbers.iter().zip(pages) {
+        let page = page.as_deref().unwrap_or_default();
+        if page.is_empty() {
+            continue;
+        }
+        if numbers.len() > 1 {
+            text.push_str(&format!("[Page {number}]\n\n"));
+        }
+        text.push_str(page);
+        text.push_str("\n\n");
+    }
+    tidy::bounded(text)
+}
+
+fn notes(numbers: &[u32], pages: &[Result<String, Unread>]) -> Vec<String> {
+    let of = |is: fn(&Result<String, Unread>) -> bool| {
+        let found = numbers.iter().zip(pages).filter(|(_, page)| is(page)).map(|(number, _)| *number);
+        spans(&found.collect::<Vec<_>>())
+    };
+    let without = of(|page| page.as_ref().is_ok_and(String::is_empty));
+    let unread = of(Result::is_err);
+    let said = |what: &str, (count, list): (usize, String)| match count {
+        0 => None,
+        1 => Some(format!("Page {list} {what}.")),
+        _ => Some(format!("Pages {list} {what}.")),
+    };
+    [said("without text", without), said("could not be read", unread)].into_iter().flatten().collect()
+}
+
+/// How many, and which: `1–3, 7`.
+fn spans(numbers: &[u32]) -> (usize, String) {
+    const SHOWN: usize = 10;
+    let mut spans: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match spans.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => spans.push((*number, *number)),
+        }
+    }
+    let mut list: Vec<String> = spans
+        .iter()
+        .take(SHOWN)
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}–{last}") })
+        .collect();
+    if spans.len() > SHOWN {
+        list.push("…".into());
+    }
+    (numbers.len(), list.join(", "))
+}
+
+/// Takes what the reader gives, one text for each page. Copies are one.
+#[derive(Clone, Default)]
+struct Pages {
+    kept: Rc<RefCell<Kept>>,
+    placed: Option<Rc<RefCell<PlainTextOutput<Words>>>>,
+}
+
+#[derive(Default)]
+struct Kept {
+    pages: Vec<String>,
+    bytes: usize,
+}
+
+/// Where the places of letters have become words.
+struct Words(Rc<RefCell<Kept>>);
+
+impl fmt::Write for Words {
+    fn write_str(&mut self, words: &str) -> fmt::Result {
+        let mut kept = self.0.borrow_mut();
+        kept.bytes += words.len();
+        if kept.bytes > limits::DOCUMENT_BYTES {
+            return Err(fmt::Error);
+        }
+        if let Some(page) = kept.pages.last_mut() {
+            page.push_str(words);
+        }
+        Ok(())
+    }
+}
+
+impl ConvertToFmt for Words {
+    type Writer = Self;
+
+    fn convert(self) -> Self {
+        self
+    }
+}
+
+impl Pages {
+    fn texts(&self) -> Vec<String> {
+        std::mem::take(&mut self.kept.borrow_mut().pages)
+    }
+
+    fn is_over(&self) -> bool {
+        self.kept.borrow().bytes > limits::DOCUMENT_BYTES
+    }
+
+    fn placed(
+        &self,
+        with: impl FnOnce(&mut PlainTextOutput<Words>) -> Result<(), OutputError>,
+    ) -> Result<(), OutputError> {
+        self.placed.as_ref().map_or(Ok(()), |placed| with(&mut placed.borrow_mut()))
+    }
+}
+
+impl OutputDev for Pages {
+    fn begin_page(
+        &mut self,
+        number: u32,
+        media: &MediaBox,
+        art: Option<(f64, f64, f64, f64)>,
+    ) -> Result<(), OutputError> {
+        self.kept.borrow_mut().pages.push(String::new());
+        self.placed = Some(Rc::new(RefCell::new(PlainTextOutput::new(Words(self.kept.clone())))));
+        self.placed(|placed| placed.begin_page(number, media, art))
+    }
+
+    fn end_page(&mut self) -> Result<(), OutputError> {
+        self.placed(PlainTextOutput::end_page)
+    }
+
+    fn output_character(
+        &mut self,
+        at: &Transform,
+        width: f64,
+        spacing: f64,
+        size: f64,
+        letter: &str,
+    ) -> Result<(), OutputError> {
+        self.placed(|placed| placed.output_character(at, width, spacing, size, letter))
+    }
+
+    fn begin_word(&mut self) -> Result<(), OutputError> {
+        self.placed(PlainTextOutput::begin_word)
+    }
+
+    fn end_word(&mut self) -> Result<(), OutputError> {
+        self.placed(PlainTextOutput::end_word)
+    }
+
+    fn end_line(&mut self) -> Result<(), OutputError> {
+        self.placed(PlainTextOutput::end_line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_named_and_letters_taken_apart() {
+        let pages = [Ok("one".into()), Ok(String::new()), Err(Unread), Ok("two".into()), Ok(String::new())];
+        let numbers = [1, 2, 3, 4, 5];
+        assert_eq!(joined(&numbers, &pages).unwrap(), "[Page 1]\n\none\n\n[Page 4]\n\ntwo\n\n");
+        assert_eq!(notes(&numbers, &pages), ["Pages 2, 5 without text.", "Page 3 could not be read."]);
+        assert_eq!(spans(&[1, 2, 3, 7, 9, 10]), (6, "1–3, 7, 9–10".into()));
+        assert_eq!(tidied("e\u{fb03}cient \u{fb01}ﬂ x"), "efficient fifl x");
+    }
+}

@@ -1,0 +1,122 @@
+//! Pictures made anew: decoded within bounds, turned upright, and encoded from their pixels alone, so that nothing else of
+//! the file is kept (places, cameras, colour profiles, whatever hides behind the picture's end).
+
+mod animation;
+mod encode;
+
+use std::io::Cursor;
+
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+
+use crate::{Kind, Picture, Refused};
+use encode::Style;
+use turnleaf_domain::limits;
+
+/// # Errors
+/// [`Refused::ImageTooLarge`], before anything is decoded where its head says so; [`Refused::Damaged`].
+pub fn read(kind: Kind, file: &[u8]) -> Result<Picture, Refused> {
+    let format = match kind {
+        Kind::Png => ImageFormat::Png,
+        Kind::Jpeg => ImageFormat::Jpeg,
+        Kind::Gif => ImageFormat::Gif,
+        _ => ImageFormat::WebP,
+    };
+    let pixels = decoded(format, file)?;
+    let style = match kind {
+        Kind::Jpeg => Style::Photo,
+        Kind::WebP if is_lossy(file) => Style::Photo,
+        Kind::WebP => Style::WebP,
+        _ => Style::Drawing,
+    };
+    let animation = if kind == Kind::Gif { animation::read(file) } else { None };
+    let is_animated = animation.is_some();
+    let image = match animation {
+        Some(form) => form,
+        // Made of it once more, a photo would lose a little each time that it goes from one server to another.
+        None if style == Style::Photo && encode::is_own_photo(file, &pixels) => encode::as_it_is(file, &pixels),
+        None => encode::kept(&pixels, style)?,
+    };
+    let is_fit = image.width.max(image.height) <= limits::MODEL_IMAGE_PIXELS
+        && image.bytes.len() <= limits::MODEL_IMAGE_BYTES
+        && !is_animated;
+    Ok(Picture {
+        thumbnail: encode::thumbnail(&pixels)?,
+        // Not every model takes what moves.
+        for_models: (!is_fit).then(|| encode::for_models(&pixels, style)).transpose()?,
+        image,
+    })
+}
+
+/// The pixels, upright, of eight bits each.
+fn decoded(format: ImageFormat, file: &[u8]) -> Result<DynamicImage, Refused> {
+    let mut reader = ImageReader::with_format(Cursor::new(file), format);
+    reader.limits(bounds());
+    let mut decoder = reader.into_decoder().map_err(|error| refused(&error))?;
+    let (width, height) = decoder.dimensions();
+    let pixels = u64::from(width) * u64::from(height);
+    let is_too_wide = width.max(height) > limits::IMAGE_SIDE;
+    if is_too_wide || pixels > limits::IMAGE_PIXELS || decoder.total_bytes() > limits::IMAGE_MEMORY {
+        return Err(too_large());
+    }
+    // A turn that cannot be read is none.
+    let turn = decoder.orientation().ok();
+    let decoded = DynamicImage::from_decoder(decoder).map_err(|error| refused(&error))?;
+    let mut image = encode::of_eight_bits(decoded);
+    if let Some(turn) = turn {
+        image.apply_orientation(turn);
+    }
+    Ok(image)
+}
+
+fn bounds() -> Limits {
+    let mut bounds = Limits::default();
+    bounds.max_image_width = Some(limits::IMAGE_SIDE);
+    bounds.max_image_height = Some(limits::IMAGE_SIDE);
+    bounds.max_alloc = Some(limits::IMAGE_MEMORY);
+    bounds
+}
+
+fn refused(error: &ImageError) -> Refused {
+    match error {
+        ImageError::Limits(_) => too_large(),
+        _ => Refused::Damaged("it is no whole picture".into()),
+    }
+}
+
+fn too_large() -> Refused {
+    let (pixels, side) = (limits::IMAGE_PIXELS / 1_000_000, limits::IMAGE_SIDE);
+    Refused::ImageTooLarge(format!("{pixels} megapixels, {side} pixels a side"))
+}
+
+/// Whether a WebP is a photo's: its pixels are not the ones that it was made of.
+fn is_lossy(file: &[u8]) -> bool {
+    let mut rest = file.get(12..).unwrap_or_default();
+    while let (Some(name), Some(length)) = (rest.get(..4), rest.get(4..8).and_then(|four| four.try_into().ok())) {
+        match name {
+            b"VP8 " => return true,
+            b"VP8L" => return false,
+            _ => {}
+        }
+        let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
+        // A frame holds its picture behind 16 bytes.
+        let skipped = if name == b"ANMF" { 16 } else { length.saturating_add(length % 2) };
+        rest = rest.get(8_usize.saturating_add(skipped)..).unwrap_or_default();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_photo_of_webp_is_told_by_its_chunks() {
+        let chunk = |name: &[u8; 4], body: &[u8]| [name, &(body.len() as u32).to_le_bytes()[..], body].concat();
+        let webp = |chunks: &[Vec<u8>]| [b"RIFF\0\0\0\0WEBP".as_slice(), &chunks.concat()].concat();
+        assert!(is_lossy(&webp(&[chunk(b"VP8X", &[0; 10]), chunk(b"ALPH", b"abc\0"), chunk(b"VP8 ", b"")])));
+        assert!(!is_lossy(&webp(&[chunk(b"VP8L", b"")])));
+        let frame = [vec![0; 16], chunk(b"VP8 ", b"")].concat();
+        assert!(is_lossy(&webp(&[chunk(b"ANIM", &[0; 6]), chunk(b"ANMF", &frame)])));
+        assert!(!is_lossy(&webp(&[[b"EXIF".as_slice(), &[0xff; 4]].concat()])) && !is_lossy(b"RIFF"));
+    }
+}

@@ -1,0 +1,76 @@
+//! A GIF that moves, made anew from its pictures. A still one, and one that is too much, is kept as a picture that does not
+//! move: nothing that a GIF holds is lost in a PNG but the movement.
+
+use std::io::Cursor;
+
+use bytes::Bytes;
+use image::codecs::gif::{GifDecoder, GifEncoder, Repeat};
+use image::metadata::LoopCount;
+use image::{AnimationDecoder, Frame, ImageDecoder};
+
+use crate::{Form, Kind};
+use turnleaf_domain::limits;
+
+/// How the few colours of a picture are chosen: 1 is best, 30 quickest.
+const SPEED: i32 = 10;
+
+/// None where it is still, cut, or more than [`limits::ANIMATION_PIXELS`].
+pub fn read(file: &[u8]) -> Option<Form> {
+    within(file, limits::ANIMATION_PIXELS)
+}
+
+fn within(file: &[u8], pixels: u64) -> Option<Form> {
+    let mut decoder = GifDecoder::new(Cursor::new(file)).ok()?;
+    decoder.set_limits(super::bounds()).ok()?;
+    let (width, height) = decoder.dimensions();
+    let repeat = match decoder.loop_count() {
+        LoopCount::Infinite => Repeat::Infinite,
+        LoopCount::Finite(times) => Repeat::Finite(u16::try_from(times.get()).unwrap_or(u16::MAX)),
+    };
+    let most = pixels / (u64::from(width) * u64::from(height)).max(1);
+    if most < 2 {
+        return None;
+    }
+    let mut frames: Vec<Frame> = Vec::new();
+    for frame in decoder.into_frames() {
+        if frames.len() as u64 >= most {
+            return None;
+        }
+        frames.push(frame.ok()?);
+    }
+    if frames.len() < 2 {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let mut encoder = GifEncoder::new_with_speed(&mut bytes, SPEED);
+    encoder.set_repeat(repeat).ok()?;
+    encoder.encode_frames(frames).ok()?;
+    drop(encoder);
+    let is_fit = bytes.len() <= limits::UPLOAD_BYTES;
+    is_fit.then(|| Form { mime: Kind::Gif.mime(), width, height, bytes: Bytes::from(bytes) })
+}
+
+#[cfg(test)]
+mod tests {
+    use image::RgbaImage;
+
+    use super::*;
+
+    #[test]
+    fn an_animation_has_at_least_two_pictures_and_at_most_its_pixels() {
+        let moving = |pictures: usize| {
+            let mut bytes = Vec::new();
+            let mut encoder = GifEncoder::new_with_speed(&mut bytes, SPEED);
+            for _ in 0..pictures {
+                encoder.encode_frame(Frame::new(RgbaImage::new(10, 10))).unwrap();
+            }
+            drop(encoder);
+            bytes
+        };
+        assert!(within(&moving(3), 300).is_some_and(|form| (form.width, form.height) == (10, 10)));
+        assert_eq!(within(&moving(3), 299), None);
+        assert_eq!(within(&moving(2), 199), None);
+        assert_eq!(within(&moving(1), 1_000), None);
+        assert_eq!(within(b"GIF89a", 1_000), None);
+    }
+}

@@ -1,0 +1,241 @@
+//! The forms of a picture, from its pixels alone. The same pixels give the same bytes.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use image::codecs::jpeg::JpegEncoder;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::codecs::webp::WebPEncoder;
+use image::{DynamicImage, RgbImage};
+
+use crate::{Form, Kind, Refused};
+use turnleaf_domain::limits;
+
+/// What a picture is kept as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// JPEG; where it is seen through in places, lossless WebP.
+    Photo,
+    /// PNG.
+    Drawing,
+    /// Lossless.
+    WebP,
+}
+
+/// Of a hundred: what is kept, thumbnails, and what models are sent, in the order in which it is tried.
+const KEPT: u8 = 90;
+const SMALL: u8 = 80;
+const FOR_MODELS: [u8; 3] = [85, 70, 50];
+
+/// Eight bits a channel, in the fewest channels that hold it.
+pub fn of_eight_bits(image: DynamicImage) -> DynamicImage {
+    let image = match image {
+        DynamicImage::ImageLuma16(_) => DynamicImage::ImageLuma8(image.into_luma8()),
+        DynamicImage::ImageLumaA16(_) => DynamicImage::ImageLumaA8(image.into_luma_alpha8()),
+        DynamicImage::ImageRgb16(_) | DynamicImage::ImageRgb32F(_) => DynamicImage::ImageRgb8(image.into_rgb8()),
+        DynamicImage::ImageRgba16(_) | DynamicImage::ImageRgba32F(_) => DynamicImage::ImageRgba8(image.into_rgba8()),
+        eight => eight,
+    };
+    match &image {
+        DynamicImage::ImageRgba8(pixels) if pixels.pixels().all(|pixel| pixel[3] == u8::MAX) => {
+            DynamicImage::ImageRgb8(image.into_rgb8())
+        }
+        DynamicImage::ImageLumaA8(pixels) if pixels.pixels().all(|pixel| pixel[1] == u8::MAX) => {
+            DynamicImage::ImageLuma8(image.into_luma8())
+        }
+        _ => image,
+    }
+}
+
+/// What is kept of it, which is no longer than a file may be.
+pub fn kept(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
+    // A photo may come as what is for drawings.
+    for style in [style, Style::Photo] {
+        if let Some(form) = styled(image, (style, KEPT), limits::UPLOAD_BYTES)? {
+            return Ok(form);
+        }
+    }
+    Err(Refused::ImageTooLarge(format!("{} MiB", limits::UPLOAD_BYTES >> 20)))
+}
+
+/// Whether a file is a JPEG as [`kept`] makes them, and nothing beside: the segments before the pixels are those of this
+/// encoder for this size, byte for byte, what is behind them is one scan, and the file ends with it. So it holds nothing
+/// that making it anew would take away.
+pub fn is_own_photo(file: &[u8], image: &DynamicImage) -> bool {
+    const END: &[u8] = &[0xff, 0xd9];
+    const MARKER: u8 = 0xff;
+    let blank = DynamicImage::new(1, 1, image.color());
+    let Ok(Some(blank)) = styled(&blank, (Style::Photo, KEPT), limits::UPLOAD_BYTES) else { return false };
+    let mut head = blank.bytes.to_vec();
+    let (Ok(width), Ok(height)) = (u16::try_from(image.width()), u16::try_from(image.height())) else { return false };
+    let Some(length) = set_size(&mut head, [height, width]) else { return false };
+    let Some(scan) = file.strip_prefix(&head[..length]).and_then(|rest| rest.strip_suffix(END)) else { return false };
+    // Within a scan this byte stands for itself only before a zero; anything else would be a segment.
+    let is_plain = |pair: &[u8]| pair[0] != MARKER || pair[1] == 0;
+    scan.windows(2).all(is_plain) && scan.last().is_some_and(|last| *last != MARKER)
+}
+
+/// Writes another size into a JPEG; gives where its scan begins.
+fn set_size(jpeg: &mut [u8], [height, width]: [u16; 2]) -> Option<usize> {
+    const FRAME: u8 = 0xc0;
+    const SCAN: u8 = 0xda;
+    // Behind the mark of a JPEG; a segment is named by two bytes, and two are its length.
+    let mut at = 2;
+    loop {
+        let [0xff, kind, high, low] = *jpeg.get(at..at + 4)? else { return None };
+        let next = at + 2 + usize::from(u16::from_be_bytes([high, low]));
+        if kind == FRAME {
+            let size = jpeg.get_mut(at + 5..at + 9)?;
+            size[..2].copy_from_slice(&height.to_be_bytes());
+            size[2..].copy_from_slice(&width.to_be_bytes());
+        }
+        if kind == SCAN {
+            return (next <= jpeg.len()).then_some(next);
+        }
+        at = next;
+    }
+}
+
+/// A photo in the bytes that it has.
+pub fn as_it_is(file: &[u8], image: &DynamicImage) -> Form {
+    Form { mime: Kind::Jpeg.mime(), width: image.width(), height: image.height(), bytes: Bytes::copy_from_slice(file) }
+}
+
+/// What models are sent: as it is kept if that is small enough, else as a photo, and at last a smaller one.
+pub fn for_models(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
+    let mut image = shrunk(image, limits::MODEL_IMAGE_PIXELS).unwrap_or_else(|| image.clone());
+    let fitting = |image: &DynamicImage, style, quality| styled(image, (style, quality), limits::MODEL_IMAGE_BYTES);
+    if let Some(form) = fitting(&image, style, FOR_MODELS[0])? {
+        return Ok(form);
+    }
+    if image.color().has_alpha() {
+        image = DynamicImage::ImageRgb8(on_white(&image));
+    }
+    loop {
+        for quality in FOR_MODELS {
+            if let Some(form) = fitting(&image, Style::Photo, quality)? {
+                return Ok(form);
+            }
+        }
+        image = image.thumbnail(image.width().div_ceil(2), image.height().div_ceil(2));
+    }
+}
+
+/// What lists show; none of a picture that is as small.
+pub fn thumbnail(image: &DynamicImage) -> Result<Option<Form>, Refused> {
+    let Some(small) = shrunk(image, limits::THUMBNAIL_PIXELS) else { return Ok(None) };
+    let style = if small.color().has_alpha() { Style::Drawing } else { Style::Photo };
+    styled(&small, (style, SMALL), limits::MODEL_IMAGE_BYTES)
+}
+
+/// A smaller one whose longer side is this, if it is longer.
+fn shrunk(image: &DynamicImage, side: u32) -> Option<DynamicImage> {
+    (image.width().max(image.height()) > side).then(|| image.thumbnail(side, side))
+}
+
+/// None where it would be longer than this.
+fn styled(image: &DynamicImage, (style, quality): (Style, u8), most: usize) -> Result<Option<Form>, Refused> {
+    let mut written = Written { bytes: Vec::new(), most, is_over: false };
+    let kind = match style {
+        Style::Photo if !image.color().has_alpha() => Kind::Jpeg,
+        Style::Photo | Style::WebP => Kind::WebP,
+        Style::Drawing => Kind::Png,
+    };
+    let encoded = match kind {
+        Kind::Jpeg => image.write_with_encoder(JpegEncoder::new_with_quality(&mut written, quality)),
+        Kind::WebP => image.write_with_encoder(WebPEncoder::new_lossless(&mut written)),
+        _ => image.write_with_encoder(PngEncoder::new_with_quality(
+            &mut written,
+            CompressionType::Default,
+            FilterType::Adaptive,
+        )),
+    };
+    match encoded {
+        _ if written.is_over => Ok(None),
+        Ok(()) => Ok(Some(Form {
+            mime: kind.mime(),
+            width: image.width(),
+            height: image.height(),
+            bytes: Bytes::from(written.bytes),
+        })),
+        Err(_) => Err(Refused::Damaged("its pixels could not be written".into())),
+    }
+}
+
+/// Ends an encoder whose picture becomes too long, before it has taken all memory.
+struct Written {
+    bytes: Vec<u8>,
+    most: usize,
+    is_over: bool,
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.most {
+            self.is_over = true;
+            return Err(io::Error::other("it is too long"));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn on_white(image: &DynamicImage) -> RgbImage {
+    let pixels = image.to_rgba8();
+    RgbImage::from_fn(pixels.width(), pixels.height(), |x, y| {
+        let [red, green, blue, alpha] = pixels.get_pixel(x, y).0.map(u16::from);
+        let over = |channel: u16| u8::try_from((channel * alpha + 255 * (255 - alpha)) / 255).unwrap_or(u8::MAX);
+        image::Rgb([over(red), over(green), over(blue)])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pixels that nothing packs.
+    fn noise(width: u32, height: u32) -> RgbImage {
+        let mut state = 1_u32;
+        RgbImage::from_fn(width, height, |_, _| {
+            image::Rgb([0; 3].map(|_: u8| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 24) as u8
+            }))
+        })
+    }
+
+    #[test]
+    fn what_models_are_sent_is_bounded_however_badly_it_packs() {
+        let image = DynamicImage::ImageRgb8(noise(2_100, 1_500));
+        let form = for_models(&image, Style::Drawing).unwrap();
+        assert!(form.bytes.len() <= limits::MODEL_IMAGE_BYTES && form.mime == "image/jpeg", "{}", form.bytes.len());
+        assert!(form.width <= limits::MODEL_IMAGE_PIXELS);
+    }
+
+    #[test]
+    fn what_would_be_too_long_is_none() {
+        let image = DynamicImage::ImageRgb8(noise(64, 64));
+        for style in [Style::Drawing, Style::Photo, Style::WebP] {
+            let whole = styled(&image, (style, KEPT), limits::UPLOAD_BYTES).unwrap().unwrap();
+            let most = whole.bytes.len();
+            assert_eq!(styled(&image, (style, KEPT), most), Ok(Some(whole)), "{style:?}");
+            assert_eq!(styled(&image, (style, KEPT), most - 1), Ok(None), "{style:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_seen_through_stays_so_and_what_is_not_loses_its_channel() {
+        let clear = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 4, image::Rgba([1, 2, 3, 0])));
+        let opaque = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 4, image::Rgba([1, 2, 3, 255])));
+        let mime = |image| kept(&of_eight_bits(image), Style::Photo).unwrap().mime;
+        assert_eq!(mime(clear.clone()), "image/webp");
+        assert_eq!(mime(opaque), "image/jpeg");
+        assert_eq!(on_white(&clear).get_pixel(0, 0).0, [255; 3]);
+        assert_eq!(of_eight_bits(DynamicImage::new_rgba16(2, 2)).color(), image::ColorType::Rgba8);
+        assert_eq!(of_eight_bits(DynamicImage::new_luma16(2, 2)).color(), image::ColorType::L8);
+    }
+}

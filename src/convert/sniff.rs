@@ -1,0 +1,189 @@
+//! What a file is: its first bytes say, whatever it is called. The name only tells kinds of text apart.
+
+use infer::MatcherType;
+
+use crate::{Kind, Refused, archive, encoding};
+
+/// Bytes that kinds are told by.
+const HEAD: usize = 8 << 10;
+const ZIP: &[u8] = b"PK\x03\x04";
+const PDF: &[u8] = b"%PDF-";
+const RTF: &[u8] = b"{\\rtf";
+/// Office of before 2007, and documents with a password since.
+const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// The kind of a file. A file that is two things at once is what its first bytes say.
+///
+/// # Errors
+/// [`Refused::Empty`]; [`Refused::Unsupported`] with what it is; [`Refused::Damaged`] for a packed file that is cut.
+pub fn sniff(name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
+    if bytes.is_empty() {
+        return Err(Refused::Empty);
+    }
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => return Ok(Kind::Png),
+        [0xff, 0xd8, 0xff, ..] => return Ok(Kind::Jpeg),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => return Ok(Kind::Gif),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => return Ok(Kind::WebP),
+        _ if bytes.starts_with(PDF) => return Ok(Kind::Pdf),
+        _ if bytes.starts_with(ZIP) => return packed(bytes),
+        _ if bytes.starts_with(RTF) => return unsupported("an RTF document"),
+        _ if bytes.starts_with(OLE) => return unsupported("an Office document that is old or has a password"),
+        _ => {}
+    }
+    match encoding::looks_like_text(bytes) {
+        true => text_kind(name, bytes),
+        false => unsupported(&named(bytes)),
+    }
+}
+
+fn unsupported(what: &str) -> Result<Kind, Refused> {
+    Err(Refused::Unsupported(what.to_owned()))
+}
+
+/// Office's kinds, by the parts that they are made of.
+fn packed(bytes: &[u8]) -> Result<Kind, Refused> {
+    let parts = archive::entries(bytes)?;
+    let has = |name: &str| parts.iter().any(|part| part.name == name.as_bytes());
+    let has_in = |folder: &str| parts.iter().any(|part| part.name.starts_with(folder.as_bytes()));
+    if !has("[Content_Types].xml") {
+        return unsupported(if has("mimetype") { "an OpenDocument file or an e-book" } else { "an archive" });
+    }
+    if has("xl/workbook.bin") {
+        return unsupported("a binary workbook (XLSB)");
+    }
+    match () {
+        () if has_in("word/") => Ok(Kind::Docx),
+        () if has_in("ppt/") => Ok(Kind::Pptx),
+        () if has_in("xl/") => Ok(Kind::Xlsx),
+        () => unsupported("an archive"),
+    }
+}
+
+fn text_kind(name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.trim().to_ascii_lowercase());
+    let head = encoding::head(bytes, HEAD);
+    if matches!(extension.as_deref(), Some("svg" | "svgz")) || first_element(&head) == Some("svg") {
+        return unsupported("an SVG image");
+    }
+    Ok(match extension.as_deref() {
+        Some("html" | "htm" | "xhtml") => Kind::Html,
+        Some("md" | "markdown" | "mdown" | "mkd") => Kind::Markdown,
+        Some("csv" | "tsv") => Kind::Csv,
+        None if first_element(&head) == Some("html") => Kind::Html,
+        _ => Kind::Text,
+    })
+}
+
+/// The name, in lower case, of the element that markup begins with, behind what may stand before one; for `<!DOCTYPE x`
+/// it is x. Only those that matter here are told.
+fn first_element(text: &str) -> Option<&'static str> {
+    let mut rest = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    loop {
+        let inner = rest.strip_prefix('<')?;
+        let end = match inner {
+            _ if inner.starts_with("!--") => "-->",
+            _ if inner.starts_with('?') => "?>",
+            _ => break,
+        };
+        rest = inner.split_once(end)?.1.trim_start();
+    }
+    let inner = rest.get(1..)?.to_ascii_lowercase();
+    let name = inner.strip_prefix("!doctype").map_or(inner.as_str(), str::trim_start);
+    let name = name.split(|c: char| !c.is_alphanumeric() && c != ':').next()?;
+    ["svg", "html"].into_iter().find(|known| name == *known || name.rsplit(':').next() == Some(known))
+}
+
+/// What people call a file that is no text, as far as it is known.
+fn named(bytes: &[u8]) -> String {
+    let Some(known) = infer::get(&bytes[..bytes.len().min(HEAD)]) else { return "a binary file".into() };
+    let extension = known.extension().to_ascii_uppercase();
+    match known.matcher_type() {
+        MatcherType::App => "a program".into(),
+        MatcherType::Archive => format!("an archive or a binary file ({extension})"),
+        MatcherType::Audio => format!("sound ({extension})"),
+        MatcherType::Book => format!("an e-book ({extension})"),
+        MatcherType::Doc => format!("a document of this kind ({extension})"),
+        MatcherType::Font => format!("a font ({extension})"),
+        MatcherType::Image => format!("an image of this kind ({extension})"),
+        MatcherType::Video => format!("a video ({extension})"),
+        MatcherType::Text | MatcherType::Custom => "a binary file".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_text_are_told_by_their_names() {
+        for (name, text, kind) in [
+            ("a.md", "# a", Kind::Markdown),
+            ("A.CSV", "a;b", Kind::Csv),
+            ("a.tsv", "a\tb", Kind::Csv),
+            ("a.html", "no markup", Kind::Html),
+            ("a.rs", "fn main() {}", Kind::Text),
+            ("a.txt", "<html>", Kind::Text),
+            ("", "<!-- x --> <!DOCTYPE html><p>", Kind::Html),
+            ("paste", "<?xml version='1.0'?>\n<HTML lang=de>", Kind::Html),
+            ("paste", "text", Kind::Text),
+            ("a.png", "text", Kind::Text),
+            ("a.sh", "#!/bin/sh\n", Kind::Text),
+            ("a.xml", "<?xml version='1.0'?><feed/>", Kind::Text),
+            ("MZ.txt", "MZ is text here, and so is \u{1b}[1mbold", Kind::Text),
+            ("名.md", "\u{feff}名", Kind::Markdown),
+            ("a.", "a", Kind::Text),
+        ] {
+            assert_eq!(sniff(name, text.as_bytes()), Ok(kind), "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let zip = |names: &[&str]| {
+            let mut bytes = b"PK\x03\x04".to_vec();
+            let start = bytes.len() as u32;
+            for name in names {
+                bytes.extend(b"PK\x01\x02");
+                bytes.extend([0; 24]);
+                bytes.extend((name.len() as u16).to_le_bytes());
+                bytes.extend([0; 16]);
+                bytes.extend(name.bytes());
+            }
+            let length = bytes.len() as u32 - start;
+            bytes.extend(b"PK\x05\x06\0\0\0\0\0\0\0\0");
+            bytes.extend([length.to_le_bytes(), start.to_le_bytes()].concat());
+            bytes.extend([0, 0]);
+            bytes
+        };
+        assert_eq!(sniff("x.zip", &zip(&["[Content_Types].xml", "word/document.xml"])), Ok(Kind::Docx));
+        assert_eq!(sniff("x", &zip(&["ppt/presentation.xml", "[Content_Types].xml"])), Ok(Kind::Pptx));
+        assert_eq!(sniff("x.docx", &zip(&["[Content_Types].xml", "xl/workbook.xml"])), Ok(Kind::Xlsx));
+        for (name, bytes, word) in [
+            ("a.docx", zip(&["word/document.xml"]), "archive"),
+            ("a.xlsb", zip(&["[Content_Types].xml", "xl/workbook.bin"]), "XLSB"),
+            ("a.odt", zip(&["mimetype", "content.xml"]), "OpenDocument"),
+            ("a.png", [b"\x7fELF\x02\x01\x01\0".as_slice(), &[0; 60]].concat(), "program"),
+            ("a.png", [b"MZ\x90\0\x03\0\0\0".as_slice(), &[0; 60]].concat(), "program"),
+            ("a.doc", [OLE, &[0; 60]].concat(), "password"),
+            ("a.rtf", b"{\\rtf1 a}".to_vec(), "RTF"),
+            ("a.svg", b"<p>".to_vec(), "SVG"),
+            ("a.txt", b"\xef\xbb\xbf <!-- --><!DOCTYPE svg PUBLIC>".to_vec(), "SVG"),
+            ("a", b"<?xml version='1.0'?><svg:svg onload='x'>".to_vec(), "SVG"),
+            ("a.txt", b"text with \0 in it".to_vec(), "binary"),
+            ("a.bmp", [b"BM".as_slice(), &[0; 60]].concat(), "BMP"),
+        ] {
+            let refused = sniff(name, &bytes).unwrap_err();
+            assert!(matches!(&refused, Refused::Unsupported(what) if what.contains(word)), "{name}: {refused:?}");
+        }
+        assert_eq!(sniff("a", b""), Err(Refused::Empty));
+        assert!(matches!(sniff("a.docx", b"PK\x03\x04"), Err(Refused::Damaged(_))));
+    }
+
+    #[test]
+    fn a_file_that_is_two_things_is_what_it_begins_with() {
+        assert_eq!(sniff("x.html", b"GIF89a/*<script>XSS</script>*/"), Ok(Kind::Gif));
+        assert_eq!(sniff("x.html", b"%PDF-1.4<html>"), Ok(Kind::Pdf));
+        assert_eq!(sniff("x.png", b"<html>%PDF-1.4"), Ok(Kind::Text));
+    }
+}

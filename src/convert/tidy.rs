@@ -1,0 +1,66 @@
+//! Text as it is kept: `\n` at the end of lines, no NUL, not more of it than a document has.
+
+use std::borrow::Cow;
+
+use crate::Refused;
+use turnleaf_domain::limits;
+
+/// With `\n` for every other end of a line.
+pub fn line_ends(text: String) -> String {
+    match text.contains('\r') {
+        true => text.replace("\r\n", "\n").replace('\r', "\n"),
+        false => text,
+    }
+}
+
+/// What a library read out of a file: without characters that steer, without blanks at the end of lines, and with at most
+/// one empty line between two others.
+pub fn read_out(text: &str) -> String {
+    let mut tidied = String::with_capacity(text.len());
+    let mut empty = 0;
+    for line in line_ends(text.to_owned()).split('\n') {
+        let line = visible(line);
+        let line = line.trim_end();
+        empty = if line.is_empty() { empty + 1 } else { 0 };
+        if empty < 2 {
+            tidied.push_str(line);
+            tidied.push('\n');
+        }
+    }
+    tidied.trim_matches('\n').to_owned()
+}
+
+fn visible(line: &str) -> Cow<'_, str> {
+    match line.contains(|c: char| c.is_control() && c != '\t') {
+        true => line.chars().filter(|c| !c.is_control() || *c == '\t').collect::<String>().into(),
+        false => line.into(),
+    }
+}
+
+/// The text, if a document may have so much.
+///
+/// # Errors
+/// [`Refused::TooLong`].
+pub fn bounded(text: String) -> Result<String, Refused> {
+    match text.len() > limits::DOCUMENT_BYTES {
+        true => Err(too_long()),
+        false => Ok(text),
+    }
+}
+
+pub fn too_long() -> Refused {
+    Refused::TooLong(format!("{} MiB", limits::DOCUMENT_BYTES >> 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_out_tidy() {
+        assert_eq!(line_ends("a\r\nb\rc\n\r\n".into()), "a\nb\nc\n\n");
+        assert_eq!(read_out("\n\n a \t\r\n\0b\u{7}\t.\n\n\n\nc\u{c}\n"), " a\nb\t.\n\nc");
+        assert_eq!(bounded("a".repeat(limits::DOCUMENT_BYTES)).map(|text| text.len()), Ok(limits::DOCUMENT_BYTES));
+        assert_eq!(bounded("a".repeat(limits::DOCUMENT_BYTES + 1)), Err(Refused::TooLong("8 MiB".into())));
+    }
+}

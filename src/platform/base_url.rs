@@ -1,0 +1,145 @@
+//! The address of a provider, read by the parser that connects later, so that nobody else can read it differently.
+
+use url::{Host, Url};
+
+use turnleaf_domain::limits;
+
+/// Checks an address and gives it without its final slash. Addresses that carry a name and password are refused: they
+/// would be shown and logged. The error continues a sentence that begins with the address's name ("is not a URL").
+pub fn check(text: &str) -> Result<String, &'static str> {
+    // The parser drops or rewrites these silently.
+    if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
+        return Err("must not hold spaces, control characters or backslashes");
+    }
+    let authority = text.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+    let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
+    if after_host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_err()) && !authority.contains('@') {
+        return Err("has a port that is none");
+    }
+    let url = Url::parse(text).map_err(|_| "is not a URL")?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("must start with http:// or https://");
+    }
+    let rest = text.split_once("://").map(|(_, rest)| rest).ok_or("must start with http:// or https://")?;
+    if rest.starts_with('/') || !url.has_host() {
+        return Err("has no host");
+    }
+    if !url.username().is_empty() || url.password().is_some() || rest.split('/').next().is_some_and(|a| a.contains('@'))
+    {
+        return Err("must not hold a user name or a password");
+    }
+    if text.contains(['?', '#']) {
+        return Err("must end with its path, without a query");
+    }
+    let path = rest.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');
+    let is_odd = |segment: &str| {
+        segment.is_empty() || matches!(segment.replace("%2e", ".").replace("%2E", ".").as_str(), "." | "..")
+    };
+    if !path.is_empty() && path.split('/').any(is_odd) {
+        return Err("has a path with empty or dotted parts");
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// The host with its port as the address writes it.
+pub fn host_of(base_url: &str) -> &str {
+    base_url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or(base_url)
+}
+
+/// The address as the parser writes it: two that are the same place have the same text.
+pub fn canonical(base_url: &str) -> String {
+    Url::parse(base_url).map_or_else(|_| base_url.to_owned(), |url| url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// Whether this is a header's name that a person may set, in any case: not one that the client sets itself, or that would
+/// change how the request is read. `authorization` may be set, because a server of tools is asked with nothing else.
+pub fn is_header_name(name: &str) -> bool {
+    const OWN: [&str; 17] = [
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "cookie",
+        "expect",
+        "host",
+        "keep-alive",
+        "last-event-id",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ];
+    let low = name.to_ascii_lowercase();
+    is_header_token(name) && !OWN.contains(&low.as_str()) && !low.starts_with("proxy-")
+}
+
+/// Whether this can be a header's name at all.
+pub fn is_header_token(name: &str) -> bool {
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    (1..=limits::TITLE_CHARS).contains(&name.len()) && name.bytes().all(is_token)
+}
+
+/// The host as an address, when it is written as one in any of its spellings, or when its name can only mean this
+/// machine.
+pub fn literal_host(base_url: &str) -> Option<std::net::IpAddr> {
+    match Url::parse(base_url).ok()?.host()? {
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+        Host::Domain(name) => {
+            let name = name.trim_end_matches('.');
+            let is_here = name == "localhost" || name.ends_with(".localhost");
+            is_here.then_some(std::net::Ipv4Addr::LOCALHOST.into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_a_plain_place_on_the_web() {
+        for (text, expected) in [
+            ("https://api.example/v1/", Ok("https://api.example/v1")),
+            ("http://127.0.0.1:8080", Ok("http://127.0.0.1:8080")),
+            ("http://[::1]:11434/v1", Ok("http://[::1]:11434/v1")),
+            ("api.example/v1", Err("is not a URL")),
+            ("file:///etc/passwd", Err("must start with http:// or https://")),
+            ("gopher://127.0.0.1:6379/", Err("must start with http:// or https://")),
+            ("javascript:alert(1)", Err("must start with http:// or https://")),
+            ("http:api.example", Err("must start with http:// or https://")),
+            ("http:///api.example", Err("has no host")),
+            ("http://example.com@127.0.0.1/", Err("must not hold a user name or a password")),
+            ("http://@127.0.0.1/", Err("must not hold a user name or a password")),
+            ("http://a:b@c/", Err("must not hold a user name or a password")),
+            ("https://a.example/v1?key=1", Err("must end with its path, without a query")),
+            ("https://a.example/v1#x", Err("must end with its path, without a query")),
+            ("https://a.example/a/../b", Err("has a path with empty or dotted parts")),
+            ("https://a.example/a/%2E%2e/b", Err("has a path with empty or dotted parts")),
+            ("https://a.example//v1", Err("has a path with empty or dotted parts")),
+            ("https://a.example\\@b", Err("must not hold spaces, control characters or backslashes")),
+            ("https://a.example/\tv1", Err("must not hold spaces, control characters or backslashes")),
+            ("", Err("is not a URL")),
+            ("https://a.example:", Err("has a port that is none")),
+            ("https://a.example:99999/v1", Err("has a port that is none")),
+            ("http://[::1]:x", Err("has a port that is none")),
+        ] {
+            assert_eq!(check(text), expected.map(str::to_owned), "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_seen_through_their_spellings() {
+        for text in
+            ["http://2130706433/", "http://0x7f.1/", "http://0177.0.0.1/", "http://127.1/", "http://localhost./"]
+        {
+            assert!(literal_host(text).is_some_and(|address| address.is_loopback()), "{text}");
+        }
+        assert_eq!(literal_host("https://api.example"), None);
+        assert_eq!(canonical("HTTPS://API.example:443/v1/"), "https://api.example/v1");
+    }
+}

@@ -1,0 +1,120 @@
+//! The configuration: one value, read once at start, from the flags, the environment and one TOML file, in this order
+//! of precedence, with defaults below them (contract.md 2). One file a concern lies in `config/`.
+
+pub mod binding;
+pub mod database;
+pub mod drain;
+pub mod environment;
+pub mod file;
+pub mod listen;
+pub mod logging;
+pub mod masked;
+pub mod presets;
+pub mod prices;
+pub mod providers;
+pub mod security;
+pub mod setting;
+pub mod size;
+pub mod storage;
+pub mod tool_servers;
+
+use std::path::PathBuf;
+
+use crate::config::database::DatabaseUrl;
+use crate::config::drain::Drain;
+use crate::config::environment::Environment;
+use crate::config::file::ConfigFile;
+use crate::config::listen::Listen;
+use crate::config::logging::Logging;
+use crate::config::providers::Providers;
+use crate::config::security::{Auth, Security};
+use crate::config::setting::Setting;
+use crate::config::size::Size;
+use crate::config::tool_servers::ToolServer;
+use crate::price::Price;
+
+/// What the command line sets. Everything absent is left to the environment, the file and the defaults.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    /// `--listen HOST:PORT`
+    pub listen: Option<String>,
+    /// `--database URL`
+    pub database: Option<String>,
+    /// `--data-dir DIR`
+    pub data_dir: Option<PathBuf>,
+    /// `--config FILE`
+    pub config: Option<PathBuf>,
+}
+
+/// Everything that can be set from outside.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file that was read, if there was one.
+    pub file: Option<PathBuf>,
+    pub listen: Listen,
+    pub data_dir: Setting<PathBuf>,
+    pub database: Setting<DatabaseUrl>,
+    /// Whether the providers' raw bytes are kept.
+    pub store_raw: Setting<bool>,
+    /// The free space on the disk of the data directory below which nothing new begins; 0 is no bound.
+    pub min_free_disk: Setting<Size>,
+    /// What each person may keep in all; 0 is no bound.
+    pub quota: Setting<Size>,
+    pub providers: Providers,
+    /// What models cost, beside the list that comes with this version.
+    pub prices: Vec<Price>,
+    /// Programs and addresses that offer tools to every chat.
+    pub tool_servers: Vec<ToolServer>,
+    pub security: Security,
+    pub drain: Drain,
+    pub logging: Logging,
+    /// A directory that holds the built site, instead of the one inside the binary. For development.
+    pub site_root: Option<PathBuf>,
+}
+
+/// The configuration cannot be used; the process exits with 78. The text names the setting and never shows a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(String);
+
+impl ConfigError {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl Config {
+    /// Reads the configuration. Touches only the files that it names; listens on nothing and resolves no name.
+    pub fn load(flags: &Flags, environment: &Environment) -> Result<Self, ConfigError> {
+        let path = file::locate(flags, environment)?;
+        let file = path.as_deref().map(file::read).transpose()?.unwrap_or_default();
+        Self::compose(flags, environment, path, file)
+    }
+
+    fn compose(
+        flags: &Flags,
+        environment: &Environment,
+        path: Option<PathBuf>,
+        mut file: ConfigFile,
+    ) -> Result<Self, ConfigError> {
+        let security = Security::read(environment, &file)?;
+        let is_public = security.public_url.as_ref().is_some_and(|url| !url.is_loopback());
+        let data_dir = storage::data_dir(flags, environment, file.data_dir.clone())?;
+        Ok(Self {
+            listen: Listen::read(flags, environment, &file)?,
+            database: database::read(flags, environment, &file, &data_dir.value)?,
+            store_raw: storage::store_raw(environment, &file)?,
+            min_free_disk: storage::min_free_disk(environment, &file)?,
+            quota: storage::quota(environment, &file)?,
+            drain: drain::read(environment, &file, is_public || security.auth.value == Auth::Proxy)?,
+            security,
+            logging: Logging::read(environment, &file)?,
+            site_root: environment.text("TURNLEAF_SITE_ROOT").map(PathBuf::from),
+            tool_servers: tool_servers::read(std::mem::take(&mut file.tool_servers), environment)?,
+            prices: prices::read(std::mem::take(&mut file.prices))?,
+            providers: Providers::read(environment, file)?,
+            data_dir,
+            file: path,
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! Which addresses may be served, and under which public name: while nobody has to sign in, only this machine's own. Others
+//! come in through a reverse proxy that authenticates them and proves itself to the server.
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::config::ConfigError;
+use crate::config::listen::Listen;
+use crate::config::security::{Auth, Security, is_loopback_host};
+
+/// Whether only this machine can reach the address, in every spelling (`::ffff:127.0.0.1` too).
+pub fn is_loopback(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
+}
+
+/// Refuses what others could reach when nothing asks them who they are. It is given addresses, never names: the resolved
+/// ones before binding, and the sockets' own after.
+pub fn check(listen: &Listen, addresses: &[SocketAddr], security: &Security) -> Result<(), ConfigError> {
+    match security.auth.value {
+        Auth::Proxy => check_proxy(security),
+        Auth::None => {
+            check_public_url(listen, security)?;
+            check_names(security)?;
+            check_addresses(listen, addresses)
+        }
+    }
+}
+
+/// A proxy is known by where its connections come from and by what it says; one of the two is not enough: every program
+/// on its machine has its address, and a secret may leak.
+fn check_proxy(security: &Security) -> Result<(), ConfigError> {
+    let source = security.auth.source;
+    let missing = match (security.trusted_proxies.value.is_empty(), security.proxy_secret.is_none()) {
+        (false, false) => return Ok(()),
+        (true, false) => "TURNLEAF_TRUSTED_PROXIES is not set",
+        (false, true) => "TURNLEAF_PROXY_SECRET is not set",
+        (true, true) => "TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET are not set",
+    };
+    Err(ConfigError::new(format!(
+        "refusing to serve behind a proxy (set by {source}): {missing}.\n\
+         Name the addresses that the proxy connects from in TURNLEAF_TRUSTED_PROXIES (127.0.0.1 for one on this \
+         machine), and let it send TURNLEAF_PROXY_SECRET (or what the file in TURNLEAF_PROXY_SECRET_FILE holds) in the \
+         header X-Turnleaf-Proxy-Secret of each request."
+    )))
+}
+
+fn check_public_url(listen: &Listen, security: &Security) -> Result<(), ConfigError> {
+    let Some(url) = security.public_url.as_ref().filter(|url| !url.is_loopback()) else {
+        return Ok(());
+    };
+    let port = listen.port.value;
+    Err(ConfigError::new(format!(
+        "refusing to serve {} (TURNLEAF_PUBLIC_URL): other machines can reach it, and nobody has to sign in.\n\
+         What you can do:\n\
+         \x20 1. let the reverse proxy ask for a password, and let the server answer to that proxy alone: TURNLEAF_AUTH=proxy \
+         with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
+         \x20 2. reach it from another machine through a tunnel instead: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
+         \x20 3. remove TURNLEAF_PUBLIC_URL where only this machine uses it",
+        url.origin(),
+    )))
+}
+
+/// Another name is one under which a proxy passes on requests of other machines, and a trusted proxy is one that does.
+fn check_names(security: &Security) -> Result<(), ConfigError> {
+    let hosts = &security.allowed_hosts;
+    let (what, source) = match hosts.value.iter().find(|host| !is_loopback_host(host)) {
+        Some(host) => (format!("answer to {host}"), hosts.source),
+        None if security.trusted_proxies.value.is_empty() => return Ok(()),
+        None => ("trust a proxy".to_owned(), security.trusted_proxies.source),
+    };
+    Err(ConfigError::new(format!(
+        "refusing to {what} (set by {source}): other machines can reach it through a proxy, and nobody has to sign in.\n\
+         What you can do:\n\
+         \x20 1. let the reverse proxy ask for a password, and let the server answer to that proxy alone: TURNLEAF_AUTH=proxy \
+         with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
+         \x20 2. remove the setting where only this machine uses the server; names below localhost may be set"
+    )))
+}
+
+fn check_addresses(listen: &Listen, addresses: &[SocketAddr]) -> Result<(), ConfigError> {
+    let Some(open) = addresses.iter().find(|address| !is_loopback(address.ip())) else {
+        return Ok(());
+    };
+    let asked = listen.text();
+    let resolved =
+        if listen.host.value.parse::<IpAddr>().is_ok() { String::new() } else { format!(", which is {open}") };
+    let port = listen.port.value;
+    Err(ConfigError::new(format!(
+        "refusing to listen on {asked}{resolved} (set by {}): other machines can reach it, and nobody has to sign in.\n\
+         What you can do:\n\
+         \x20 1. listen on this machine only: turnleaf serve --listen 127.0.0.1:{port}\n\
+         \x20 2. reach it from another machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
+         \x20 3. let a reverse proxy ask for a password, and let the server answer to that proxy alone: \
+         TURNLEAF_AUTH=proxy with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET",
+        listen.host.source,
+    )))
+}

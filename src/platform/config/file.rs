@@ -1,0 +1,156 @@
+//! The configuration file: TOML, with the names of the environment in lower case and without our prefix. A key that
+//! does not exist is an error that names it, because a misspelt setting that is ignored is worse than none.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use serde::Deserialize;
+
+use crate::config::environment::Environment;
+use crate::config::size::SizeEntry;
+use crate::config::{ConfigError, Flags};
+
+/// The whole file. No `Debug`: it may hold secrets.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigFile {
+    pub listen: Option<String>,
+    pub database_url: Option<String>,
+    pub database_url_file: Option<String>,
+    pub data_dir: Option<PathBuf>,
+    pub store_raw: Option<bool>,
+    pub min_free_disk: Option<SizeEntry>,
+    pub quota: Option<SizeEntry>,
+    pub auth: Option<String>,
+    pub public_url: Option<String>,
+    pub allowed_hosts: Option<Vec<String>>,
+    pub trusted_proxies: Option<Vec<String>>,
+    pub proxy_secret: Option<String>,
+    pub proxy_secret_file: Option<String>,
+    pub drain_seconds: Option<u64>,
+    pub drain_announce_seconds: Option<u64>,
+    pub secret_key: Option<String>,
+    pub secret_key_file: Option<String>,
+    pub log: Option<String>,
+    pub log_format: Option<String>,
+    pub find_local_servers: Option<bool>,
+    #[serde(default)]
+    pub providers: Vec<ProviderEntry>,
+    #[serde(default)]
+    pub prices: Vec<PriceEntry>,
+    #[serde(default)]
+    pub tool_servers: Vec<ToolServerEntry>,
+}
+
+/// One `[[tool_servers]]` table: a program (`command`) or an address (`url`).
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolServerEntry {
+    pub id: String,
+    pub name: Option<String>,
+    /// The program and its arguments, as a list: there is no shell that would take a text apart.
+    pub command: Option<Vec<String>>,
+    #[serde(default)]
+    pub env: BTreeMap<String, SecretEntry>,
+    /// Where the program runs.
+    pub folder: Option<PathBuf>,
+    pub url: Option<String>,
+    #[serde(default)]
+    pub headers: BTreeMap<String, SecretEntry>,
+    pub idle_seconds: Option<u64>,
+    pub total_seconds: Option<u64>,
+    /// Tools that run without asking; `*` is all of them.
+    #[serde(default)]
+    pub trusted_tools: Vec<ToolTrustEntry>,
+}
+
+/// A tool that is trusted: as it is first seen, or as its schema and description have this hash.
+#[derive(Deserialize)]
+#[serde(untagged, deny_unknown_fields, expecting = "must be a name or { name = \"...\", sha256 = \"...\" }")]
+pub enum ToolTrustEntry {
+    Name(String),
+    Pinned { name: String, sha256: String },
+}
+
+/// A value that may be a secret: itself, or where it is.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "must be a text, { file = \"...\" } or { env = \"...\" }")]
+pub enum SecretEntry {
+    Text(String),
+    File {
+        file: String,
+    },
+    /// The name of a variable that holds it.
+    Env {
+        env: String,
+    },
+}
+
+/// One `[[prices]]` table: US dollars a million tokens.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceEntry {
+    pub provider: String,
+    pub model: String,
+    pub input: f64,
+    pub output: f64,
+    pub cache_read: Option<f64>,
+    pub cache_write: Option<f64>,
+}
+
+/// One `[[providers]]` table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProviderEntry {
+    pub id: String,
+    pub name: Option<String>,
+    /// The protocol (`Api::named`); absent means that of the preset with this id, else chat completions.
+    pub api: Option<String>,
+    pub dialect: Option<String>,
+    pub base_url: Option<String>,
+    pub api_key: Option<String>,
+    pub api_key_file: Option<String>,
+    /// The name of a variable that holds the key.
+    pub api_key_env: Option<String>,
+    #[serde(default)]
+    pub models: Vec<String>,
+    pub default_model: Option<String>,
+    /// `Endpoint::keeps_responses`.
+    #[serde(default)]
+    pub keeps_responses: bool,
+    /// `Patience`.
+    pub retries: Option<u32>,
+    pub silence_seconds: Option<u32>,
+}
+
+/// Which file to read: the flag's, the environment's, else the one at the usual place if it exists. A file that is
+/// named must exist.
+pub fn locate(flags: &Flags, environment: &Environment) -> Result<Option<PathBuf>, ConfigError> {
+    let named = flags.config.clone().or_else(|| environment.text("TURNLEAF_CONFIG").map(PathBuf::from));
+    if named.is_some() {
+        return Ok(named);
+    }
+    let directory = match environment.text("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
+        Some(directory) => Some(directory),
+        None => etcetera::choose_base_strategy().ok().map(|strategy| strategy.config_dir()),
+    };
+    let usual = directory.map(|directory| directory.join("turnleaf").join("config.toml"));
+    Ok(usual.filter(|path| path.exists()))
+}
+
+/// Reads the file at `path`.
+pub fn read(path: &Path) -> Result<ConfigFile, ConfigError> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| ConfigError::new(format!("cannot read the configuration file {shown}: {error}")))?;
+    parse(&text).map_err(|error| ConfigError::new(format!("the configuration file {shown}, {error}")))
+}
+
+/// Reads the text of a file. The message has the line but not its text, which may hold a secret.
+pub fn parse(text: &str) -> Result<ConfigFile, ConfigError> {
+    toml::from_str(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());
+        ConfigError::new(format!("line {line}: {}", error.message()))
+    })
+}

@@ -1,0 +1,108 @@
+//! Where to listen: a host and a port, as they were asked for.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+
+use crate::config::environment::Environment;
+use crate::config::file::ConfigFile;
+use crate::config::setting::{Setting, Source};
+use crate::config::{ConfigError, Flags};
+
+const DEFAULT_HOST: &str = "127.0.0.1";
+const DEFAULT_PORT: u16 = 3000;
+
+/// The host (an address without brackets, or a name) and the port (0 for any free one).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listen {
+    pub host: Setting<String>,
+    pub port: Setting<u16>,
+}
+
+impl Listen {
+    /// Reads the flag `--listen`, then `HOST` and `PORT`, then `LEPTOS_SITE_ADDR`, then the file.
+    pub fn read(flags: &Flags, environment: &Environment, file: &ConfigFile) -> Result<Self, ConfigError> {
+        let whole = |source: Source, text: Option<&str>| -> Result<(Option<String>, Option<u16>), ConfigError> {
+            let Some(text) = text else { return Ok((None, None)) };
+            let (host, port) =
+                split(text).ok_or_else(|| ConfigError::new(format!("{source} is not HOST:PORT: {text}")))?;
+            Ok((Some(host), port))
+        };
+        let flag = whole(Source::Flag("--listen"), flags.listen.as_deref())?;
+        let site = whole(Source::Environment("LEPTOS_SITE_ADDR"), environment.text("LEPTOS_SITE_ADDR"))?;
+        let from_file = whole(Source::File("listen"), file.listen.as_deref())?;
+        let port = environment.text("PORT").map(|text| {
+            text.parse().map_err(|_| ConfigError::new(format!("PORT is not a port between 0 and 65535: {text}")))
+        });
+        let host = environment.text("HOST").map(|text| unbracket(text).to_owned());
+        Ok(Self {
+            host: Setting::first(
+                [
+                    (Source::Flag("--listen"), flag.0),
+                    (Source::Environment("HOST"), host),
+                    (Source::Environment("LEPTOS_SITE_ADDR"), site.0),
+                    (Source::File("listen"), from_file.0),
+                ],
+                || DEFAULT_HOST.to_owned(),
+            ),
+            port: Setting::first(
+                [
+                    (Source::Flag("--listen"), flag.1),
+                    (Source::Environment("PORT"), port.transpose()?),
+                    (Source::Environment("LEPTOS_SITE_ADDR"), site.1),
+                    (Source::File("listen"), from_file.1),
+                ],
+                || DEFAULT_PORT,
+            ),
+        })
+    }
+
+    /// `host:port` as one text, with brackets where the host is an IPv6 address.
+    pub fn text(&self) -> String {
+        let (host, port) = (&self.host.value, self.port.value);
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+
+    /// The addresses that this stands for. Asks the system's resolver when the host is a name, so it may wait.
+    pub fn resolve(&self) -> Result<Vec<SocketAddr>, ConfigError> {
+        let port = self.port.value;
+        if let Ok(address) = self.host.value.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(address, port)]);
+        }
+        let text = self.text();
+        let found = (self.host.value.as_str(), port).to_socket_addrs();
+        let mut addresses: Vec<SocketAddr> = found
+            .map_err(|error| ConfigError::new(format!("cannot listen on {text} ({}): {error}", self.host.source)))?
+            .collect();
+        addresses.sort();
+        addresses.dedup();
+        if addresses.is_empty() {
+            return Err(ConfigError::new(format!("cannot listen on {text}: the name has no address")));
+        }
+        Ok(addresses)
+    }
+}
+
+/// Splits `HOST:PORT`; the port may be missing. IPv6 addresses stand in brackets when a port follows.
+fn split(text: &str) -> Option<(String, Option<u16>)> {
+    if text.parse::<IpAddr>().is_ok() {
+        return Some((text.to_owned(), None));
+    }
+    if let Some(rest) = text.strip_prefix('[') {
+        let (host, rest) = rest.split_once(']')?;
+        host.parse::<IpAddr>().ok()?;
+        let port = match rest.strip_prefix(':') {
+            Some(port) => Some(port.parse().ok()?),
+            None if rest.is_empty() => None,
+            None => return None,
+        };
+        return Some((host.to_owned(), port));
+    }
+    let (host, port) = match text.split_once(':') {
+        Some((host, port)) => (host, Some(port.parse().ok()?)),
+        None => (text, None),
+    };
+    (!host.is_empty()).then(|| (host.to_owned(), port))
+}
+
+fn unbracket(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+}

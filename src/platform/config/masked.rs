@@ -1,0 +1,87 @@
+//! The configuration as `turnleaf config print` shows it: every value with its source, secrets only as set or not.
+
+use std::fmt::Display;
+
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::config::logging::Format;
+use crate::config::setting::{Setting, Source};
+use crate::config::tool_servers::ToolServer;
+
+/// What stands where a secret is set.
+pub const MASK: &str = "********";
+
+/// The whole configuration as one JSON object. Each setting is `{"value", "source"}`.
+pub fn show(config: &Config) -> Value {
+    let providers = &config.providers;
+    let security = &config.security;
+    let endpoints: Vec<Value> = providers
+        .endpoints
+        .iter()
+        .map(|endpoint| {
+            json!({
+                "id": endpoint.id,
+                "name": endpoint.name,
+                "api": endpoint.api.as_str(),
+                "dialect": endpoint.dialect,
+                "base_url": endpoint.base_url,
+                "api_key": endpoint.api_key.as_ref().map(|_| MASK),
+                "models": endpoint.models,
+                "default_model": endpoint.default_model,
+                "source": if providers.from_environment.contains(&endpoint.id) { "environment" } else { "file" },
+            })
+        })
+        .collect();
+    let prices: Vec<Value> = config
+        .prices
+        .iter()
+        .map(|price| {
+            json!({
+                "provider": price.provider,
+                "model": price.model,
+                "input": price.input,
+                "output": price.output,
+                "cache_read": price.cache_read,
+                "cache_write": price.cache_write,
+            })
+        })
+        .collect();
+    let proxies: Vec<String> =
+        security.trusted_proxies.value.iter().map(|range| format!("{}/{}", range.address, range.bits)).collect();
+    json!({
+        "file": config.file.as_ref().map(|path| path.display().to_string()),
+        "host": setting(&config.listen.host),
+        "port": sourced(json!(config.listen.port.value), config.listen.port.source),
+        "data_dir": sourced(json!(config.data_dir.value.display().to_string()), config.data_dir.source),
+        "database_url": setting(&config.database),
+        "store_raw": sourced(json!(config.store_raw.value), config.store_raw.source),
+        "min_free_disk": setting(&config.min_free_disk),
+        "quota": setting(&config.quota),
+        "auth": sourced(json!(security.auth.value.as_str()), security.auth.source),
+        "public_url": security.public_url.as_ref().map(|url| url.origin()),
+        "allowed_hosts": sourced(json!(security.allowed_hosts.value), security.allowed_hosts.source),
+        "trusted_proxies": sourced(json!(proxies), security.trusted_proxies.source),
+        "proxy_secret": security.proxy_secret.as_ref().map(|_| MASK),
+        "secret_key": security.secret_key.as_ref().map(|_| MASK),
+        "drain_seconds": sourced(json!(config.drain.finish.value.as_secs()), config.drain.finish.source),
+        "drain_announce_seconds": sourced(json!(config.drain.announce.value.as_secs()), config.drain.announce.source),
+        "log": setting(&config.logging.filter),
+        "log_format": sourced(
+            json!(match config.logging.format.value { Format::Text => "text", Format::Json => "json" }),
+            config.logging.format.source,
+        ),
+        "find_local_servers": sourced(json!(providers.find_local_servers.value), providers.find_local_servers.source),
+        "providers": endpoints,
+        "prices": prices,
+        "tool_servers": config.tool_servers.iter().map(ToolServer::masked).collect::<Vec<_>>(),
+    })
+}
+
+fn setting<T: Display>(setting: &Setting<T>) -> Value {
+    sourced(json!(setting.value.to_string()), setting.source)
+}
+
+fn sourced(value: Value, source: Source) -> Value {
+    json!({ "value": value, "source": source.to_string() })
+}

@@ -1,0 +1,48 @@
+//! The `[[prices]]` tables: what models cost whose prices the list that comes with this version does not know, or knows
+//! wrongly for this account.
+
+use crate::config::ConfigError;
+use crate::config::file::PriceEntry;
+use crate::price::Price;
+
+/// Dollars a million tokens that nobody asks: a slip of the decimal point.
+const LARGEST: f64 = 1e6;
+
+/// Checks the tables.
+///
+/// # Errors
+/// For a price that is none, and for a second one of the same model.
+pub fn read(entries: Vec<PriceEntry>) -> Result<Vec<Price>, ConfigError> {
+    let mut prices: Vec<Price> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let of = format!("the price of `{}` at the provider `{}`", entry.model, entry.provider);
+        if entry.provider.is_empty() || entry.model.is_empty() {
+            return Err(ConfigError::new("a price names its provider and its model"));
+        }
+        let parts = [
+            ("input", Some(entry.input)),
+            ("output", Some(entry.output)),
+            ("cache_read", entry.cache_read),
+            ("cache_write", entry.cache_write),
+        ];
+        for (name, value) in parts {
+            if value.is_some_and(|value| !(0.0..=LARGEST).contains(&value)) {
+                return Err(ConfigError::new(format!(
+                    "{name} of {of} is no number of dollars between 0 and {LARGEST}"
+                )));
+            }
+        }
+        if prices.iter().any(|known| known.provider == entry.provider && known.model == entry.model) {
+            return Err(ConfigError::new(format!("{of} is given twice")));
+        }
+        prices.push(Price {
+            provider: entry.provider,
+            model: entry.model,
+            input: entry.input,
+            output: entry.output,
+            cache_read: entry.cache_read,
+            cache_write: entry.cache_write,
+        });
+    }
+    Ok(prices)
+}

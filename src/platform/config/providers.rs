@@ -1,0 +1,202 @@
+//! Which providers are configured: by the usual variables of the environment and by `[[providers]]` tables of the file.
+
+use std::collections::BTreeSet;
+
+use secrecy::SecretString;
+
+use crate::base_url;
+use crate::config::ConfigError;
+use crate::config::environment::{Environment, secret_file};
+use crate::config::file::{ConfigFile, ProviderEntry};
+use crate::config::presets::{PRESETS, Preset};
+use crate::config::setting::{Setting, Source};
+use crate::endpoint::{Api, Endpoint, Patience, is_id};
+
+/// The configured connections.
+#[derive(Debug, Clone)]
+pub struct Providers {
+    /// In the order of preference: the environment's first, then the file's.
+    pub endpoints: Vec<Endpoint>,
+    /// Ids of the endpoints whose address and key the environment sets; Settings shows them so and cannot edit them.
+    pub from_environment: BTreeSet<String>,
+    /// Whether servers on this machine are looked for.
+    pub find_local_servers: Setting<bool>,
+}
+
+impl Providers {
+    pub fn read(environment: &Environment, file: ConfigFile) -> Result<Self, ConfigError> {
+        let mut endpoints: Vec<Endpoint> = Vec::new();
+        for preset in PRESETS {
+            endpoints.extend(from_environment(preset, environment)?);
+        }
+        endpoints.extend(ollama(environment)?);
+        let set_by_environment: BTreeSet<String> = endpoints.iter().map(|endpoint| endpoint.id.clone()).collect();
+        let mut ids = BTreeSet::new();
+        for entry in file.providers {
+            let names_api = entry.api.is_some();
+            let configured = from_file(entry, environment)?;
+            if !ids.insert(configured.id.clone()) {
+                return Err(ConfigError::new(format!("two providers have the id `{}`", configured.id)));
+            }
+            match endpoints.iter_mut().find(|endpoint| endpoint.id == configured.id) {
+                // The environment beats the file: address and key come together from one of them, never mixed, because
+                // a key belongs to its address.
+                Some(endpoint) => {
+                    endpoint.name = configured.name;
+                    if names_api {
+                        endpoint.api = configured.api;
+                    }
+                    endpoint.models = configured.models;
+                    endpoint.default_model = configured.default_model;
+                    endpoint.keeps_responses = configured.keeps_responses;
+                    endpoint.patience = configured.patience;
+                }
+                None => endpoints.push(configured),
+            }
+        }
+        let find_local_servers =
+            Setting::first([(Source::File("find_local_servers"), file.find_local_servers)], || true);
+        Ok(Self { endpoints, from_environment: set_by_environment, find_local_servers })
+    }
+}
+
+fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option<Endpoint>, ConfigError> {
+    let (mut api_key, mut key_name) = (None, "");
+    for name in preset.keys {
+        if api_key.is_none() {
+            (api_key, key_name) = (environment.secret(name)?, *name);
+        }
+    }
+    let address = preset.address.iter().find_map(|name| environment.text(name).map(|url| (*name, url)));
+    if api_key.is_none() && address.is_none() {
+        return Ok(None);
+    }
+    let base_url = match address {
+        Some((name, url)) => preset.api.with_version(base_url(name, url)?),
+        None => preset.base_url.to_owned(),
+    };
+    let is_home = base_url == preset.base_url;
+    // Most servers that these variables point to speak chat completions alone. Where they are OpenAI, both are there.
+    if preset.api == Api::OpenaiResponses && (!is_home || api_key.is_none()) {
+        return Ok(None);
+    }
+    // A server that merely speaks OpenAI's protocol is not OpenAI, and is not called so; which dialect it speaks is
+    // told from its address.
+    let (name, dialect) =
+        if is_home { (preset.name.to_owned(), preset.dialect) } else { (base_url::host_of(&base_url).to_owned(), "") };
+    Ok(Some(Endpoint {
+        id: preset.id.to_owned(),
+        name,
+        api: preset.api,
+        dialect: dialect.to_owned(),
+        base_url,
+        api_key,
+        local_network: true,
+        set_by: Some(address.map_or(key_name, |(name, _)| name).to_owned()),
+        ..Endpoint::default()
+    }))
+}
+
+/// `OLLAMA_HOST` is written in many ways: `host`, `host:port`, a URL, or the address that the server listens on.
+fn ollama(environment: &Environment) -> Result<Option<Endpoint>, ConfigError> {
+    let Some(text) = environment.text("OLLAMA_HOST") else { return Ok(None) };
+    let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
+    let rest = rest.trim_end_matches('/');
+    let (host, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
+    let is_bare_v6 = host.parse::<std::net::Ipv6Addr>().is_ok();
+    let host = if is_bare_v6 { format!("[{host}]") } else { host.to_owned() };
+    let has_port =
+        host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
+    let port = match (has_port, scheme) {
+        (true, _) => "",
+        (false, "https") if text.contains("://") => ":443",
+        (false, "http") if text.contains("://") => ":80",
+        (false, _) => ":11434",
+    };
+    // The address to listen on everywhere is no address to connect to.
+    let host = match host.strip_prefix("0.0.0.0") {
+        Some(rest) => format!("127.0.0.1{rest}"),
+        None => host.replacen("[::]", "[::1]", 1),
+    };
+    let path = if path.is_empty() { "v1".to_owned() } else { path.to_owned() };
+    Ok(Some(Endpoint {
+        id: "ollama".into(),
+        name: "Ollama".into(),
+        api: Api::OpenaiChat,
+        dialect: "ollama".into(),
+        base_url: base_url("OLLAMA_HOST", &format!("{scheme}://{host}{port}/{path}"))?,
+        local_network: true,
+        set_by: Some("OLLAMA_HOST".into()),
+        ..Endpoint::default()
+    }))
+}
+
+fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint, ConfigError> {
+    let id = entry.id;
+    if !is_id(&id) {
+        return Err(ConfigError::new(format!(
+            "a provider's id is 1 to 64 of a-z, 0-9, - and _, and not `demo`: `{id}`"
+        )));
+    }
+    let api = match &entry.api {
+        Some(name) => Some(Api::named(name).ok_or_else(|| unknown_api(&id, name))?),
+        None => None,
+    };
+    // A preset of another API says nothing about this endpoint.
+    let is_of = |preset: &Preset| api.is_none_or(|api| api == preset.api || (is_openai(api) && is_openai(preset.api)));
+    let preset = PRESETS.iter().find(|preset| preset.id == id && is_of(preset));
+    let url = entry.base_url.as_deref().or(preset.map(|preset| preset.base_url));
+    let url = url.ok_or_else(|| ConfigError::new(format!("the provider `{id}` has no base_url")))?;
+    let api_key = match (entry.api_key, entry.api_key_file, entry.api_key_env) {
+        (None, None, None) => None,
+        (Some(key), None, None) => Some(SecretString::from(key)),
+        (None, Some(path), None) => Some(secret_file("api_key_file", &path)?),
+        (None, None, Some(name)) => environment.secret(&name)?,
+        _ => {
+            return Err(ConfigError::new(format!(
+                "the provider `{id}` has more than one of api_key, api_key_file, api_key_env"
+            )));
+        }
+    };
+    let api = api.or(preset.map(|preset| preset.api)).unwrap_or_default();
+    if entry.keeps_responses && api != Api::OpenaiResponses {
+        return Err(ConfigError::new(format!(
+            "keeps_responses of the provider `{id}` is for api = \"openai_responses\" alone, and its api is \"{}\"",
+            api.as_str()
+        )));
+    }
+    let patience = Patience::new(entry.retries, entry.silence_seconds)
+        .map_err(|wrong| ConfigError::new(format!("{} of the provider `{id}` {}", wrong.field, wrong.reason)))?;
+    let url = api.with_version(base_url(&format!("base_url of the provider `{id}`"), url)?);
+    let fallback = preset.filter(|preset| preset.base_url == url);
+    Ok(Endpoint {
+        base_url: url,
+        api,
+        dialect: entry.dialect.unwrap_or_else(|| fallback.map_or("", |preset| preset.dialect).to_owned()),
+        name: entry.name.unwrap_or_else(|| fallback.map_or(id.as_str(), |preset| preset.name).to_owned()),
+        api_key,
+        models: entry.models,
+        default_model: entry.default_model,
+        local_network: true,
+        keeps_responses: entry.keeps_responses,
+        patience,
+        set_by: Some("the configuration file".into()),
+        id,
+        ..Endpoint::default()
+    })
+}
+
+/// OpenAI's two APIs hang on one address.
+fn is_openai(api: Api) -> bool {
+    matches!(api, Api::OpenaiChat | Api::OpenaiResponses)
+}
+
+fn unknown_api(id: &str, name: &str) -> ConfigError {
+    let known: Vec<&str> = Api::ALL.iter().map(|api| api.as_str()).collect();
+    ConfigError::new(format!("api of the provider `{id}` is `{name}`, which is not one of {}", known.join(", ")))
+}
+
+/// Checks a provider's address, which the setting `named_by` names.
+fn base_url(named_by: &str, text: &str) -> Result<String, ConfigError> {
+    base_url::check(text).map_err(|what| ConfigError::new(format!("{named_by} {what}")))
+}

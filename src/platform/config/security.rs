@@ -1,0 +1,280 @@
+//! Who may come in, and under which names the server is known.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+use http::Uri;
+use http::uri::Authority;
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+
+use crate::config::ConfigError;
+use crate::config::environment::{Environment, list, secret_file};
+use crate::config::file::ConfigFile;
+use crate::config::setting::{Setting, Source};
+
+/// The shortest secret that a proxy may share with the server.
+const PROXY_SECRET_CHARS: usize = 16;
+
+/// How people sign in. Accounts do not exist yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Auth {
+    /// Nobody does: only this machine may reach the server.
+    None,
+    /// A reverse proxy authenticates people; the server answers to that proxy alone.
+    Proxy,
+}
+
+impl Auth {
+    /// As it is written in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Proxy => "proxy",
+        }
+    }
+}
+
+/// The settings that keep strangers out.
+#[derive(Debug, Clone)]
+pub struct Security {
+    pub auth: Setting<Auth>,
+    /// The address people use, when it is not the one listened on.
+    pub public_url: Option<PublicUrl>,
+    /// Further names, lower case, each with or without a port, under which requests are answered.
+    pub allowed_hosts: Setting<Vec<String>>,
+    /// Whose word about the client's address is believed.
+    pub trusted_proxies: Setting<Vec<AddressRange>>,
+    /// A trusted proxy proves itself with it in each request.
+    pub proxy_secret: Option<SecretString>,
+    /// Seals stored secrets.
+    pub secret_key: Option<SecretString>,
+}
+
+/// An origin such as `https://chat.example`: scheme, host and port, nothing behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicUrl {
+    origin: String,
+}
+
+impl PublicUrl {
+    /// As browsers write it in `Origin`.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// As browsers write it in `Host`.
+    pub fn host(&self) -> &str {
+        self.origin.split_once("://").map_or("", |(_, host)| host)
+    }
+
+    pub fn is_https(&self) -> bool {
+        self.origin.starts_with("https://")
+    }
+
+    /// Whether the host names this machine alone: a loopback address, `localhost` or a name below it (RFC 6761).
+    pub fn is_loopback(&self) -> bool {
+        is_loopback_host(self.host())
+    }
+}
+
+/// Whether a name, with or without a port, is this machine's alone.
+pub fn is_loopback_host(authority: &str) -> bool {
+    let Ok(authority) = authority.parse::<Authority>() else { return false };
+    let host = authority.host().to_ascii_lowercase();
+    match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
+}
+
+impl FromStr for PublicUrl {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let wrong = || {
+            ConfigError::new(format!(
+                "TURNLEAF_PUBLIC_URL must be like https://chat.example, with nothing behind the host: {text}"
+            ))
+        };
+        let uri: Uri = text.parse().map_err(|_| wrong())?;
+        let scheme = uri.scheme_str().filter(|scheme| ["http", "https"].contains(scheme)).ok_or_else(wrong)?;
+        let host = uri.authority().map(|host| host.as_str().to_ascii_lowercase()).ok_or_else(wrong)?;
+        let has_more = uri.path().len() > 1 || uri.query().is_some() || host.contains('@') || text.contains('#');
+        if has_more {
+            return Err(wrong());
+        }
+        let default_port = if scheme == "https" { ":443" } else { ":80" };
+        let host = host.strip_suffix(default_port).unwrap_or(&host);
+        Ok(Self { origin: format!("{scheme}://{host}") })
+    }
+}
+
+/// An address, or all that share its first bits (`10.0.0.0/8`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddressRange {
+    pub address: IpAddr,
+    /// How many leading bits count.
+    pub bits: u8,
+}
+
+/// The private networks; a trusted range of other addresses has at least so many bits, which the networks of the large
+/// proxies have.
+const PRIVATE: [(IpAddr, u8); 8] = [
+    (IpAddr::V4(Ipv4Addr::new(10, 0, 0, 0)), 8),
+    (IpAddr::V4(Ipv4Addr::new(100, 64, 0, 0)), 10),
+    (IpAddr::V4(Ipv4Addr::new(127, 0, 0, 0)), 8),
+    (IpAddr::V4(Ipv4Addr::new(169, 254, 0, 0)), 16),
+    (IpAddr::V4(Ipv4Addr::new(172, 16, 0, 0)), 12),
+    (IpAddr::V4(Ipv4Addr::new(192, 168, 0, 0)), 16),
+    (IpAddr::V6(Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0)), 7),
+    (IpAddr::V6(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0)), 10),
+];
+const PUBLIC_BITS: (u8, u8) = (10, 20);
+
+impl AddressRange {
+    /// Whether the range has strangers' addresses for certain.
+    fn is_too_wide(&self) -> bool {
+        let (address, bits) = match self.address.to_canonical() {
+            IpAddr::V4(address) if self.address.is_ipv6() => (IpAddr::V4(address), self.bits.saturating_sub(96)),
+            address => (address, self.bits),
+        };
+        let within = |(address_of, bits_of): &(IpAddr, u8)| {
+            bits >= *bits_of && Self { address: *address_of, bits: *bits_of }.contains(address)
+        };
+        let least = if address.is_ipv4() { PUBLIC_BITS.0 } else { PUBLIC_BITS.1 };
+        bits < least && !PRIVATE.iter().any(within)
+    }
+
+    /// Whether the address lies in the range. IPv4 addresses are the same in their IPv6 spelling.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let is_mapped = matches!((self.address, self.address.to_canonical()), (IpAddr::V6(_), IpAddr::V4(_)));
+        let (range, bits) = match self.bits.checked_sub(96) {
+            Some(bits) if is_mapped => (self.address.to_canonical(), bits),
+            _ => (self.address, self.bits),
+        };
+        let (range, address, width) = match (range, address.to_canonical()) {
+            (IpAddr::V4(range), IpAddr::V4(address)) => (u128::from(u32::from(range)), u32::from(address).into(), 32),
+            (IpAddr::V6(range), IpAddr::V6(address)) => (u128::from(range), u128::from(address), 128),
+            _ => return false,
+        };
+        // A shift by the whole width is none that Rust defines: then every address is in the range.
+        (range ^ address).checked_shr(width - u32::from(bits)).unwrap_or(0) == 0
+    }
+}
+
+impl FromStr for AddressRange {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        let wrong = || ConfigError::new(format!("TURNLEAF_TRUSTED_PROXIES has something that is no address: {text}"));
+        let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(most), str::parse).map_err(|_| wrong())?;
+        if bits > most {
+            return Err(wrong());
+        }
+        let range = Self { address, bits };
+        if range.is_too_wide() {
+            return Err(ConfigError::new(format!(
+                "TURNLEAF_TRUSTED_PROXIES has a range of addresses that other people have too: {text}; name those that the \
+                 proxy connects from"
+            )));
+        }
+        Ok(range)
+    }
+}
+
+impl Security {
+    /// Whether both seal with the same key.
+    pub fn has_key_of(&self, other: &Self) -> bool {
+        let key = |of: &Self| of.secret_key.as_ref().map(|key| key.expose_secret().to_owned());
+        key(self) == key(other)
+    }
+
+    /// The SHA-256 of the proxy's secret: enough to recognise it.
+    pub fn proxy_secret_digest(&self) -> Option<[u8; 32]> {
+        self.proxy_secret.as_ref().map(|secret| Sha256::digest(secret.expose_secret()).into())
+    }
+
+    pub fn read(environment: &Environment, file: &ConfigFile) -> Result<Self, ConfigError> {
+        let public_url = environment.text("TURNLEAF_PUBLIC_URL").or(file.public_url.as_deref());
+        let secret_key = match (environment.secret("TURNLEAF_SECRET_KEY")?, &file.secret_key_file) {
+            (Some(key), _) => Some(key),
+            (None, Some(path)) => Some(secret_file("secret_key_file", path)?),
+            (None, None) => file.secret_key.clone().map(SecretString::from),
+        };
+        let proxy_secret = match (environment.secret("TURNLEAF_PROXY_SECRET")?, &file.proxy_secret_file) {
+            (Some(secret), _) => Some(secret),
+            (None, Some(path)) => Some(secret_file("proxy_secret_file", path)?),
+            (None, None) => file.proxy_secret.clone().map(SecretString::from),
+        };
+        if proxy_secret.as_ref().is_some_and(|secret| !is_proxy_secret(secret.expose_secret())) {
+            return Err(ConfigError::new(format!(
+                "TURNLEAF_PROXY_SECRET must have {PROXY_SECRET_CHARS} or more visible ASCII characters: it travels in \
+                 a header; `openssl rand -hex 32` makes a good one"
+            )));
+        }
+        Ok(Self {
+            auth: Setting::first(
+                [
+                    (Source::Environment("TURNLEAF_AUTH"), environment.owned("TURNLEAF_AUTH")),
+                    (Source::File("auth"), file.auth.clone()),
+                ],
+                || "none".to_owned(),
+            )
+            .try_map(|text, source| read_auth(&text, source))?,
+            public_url: public_url.map(str::parse).transpose()?,
+            allowed_hosts: Setting::first(
+                [
+                    (
+                        Source::Environment("TURNLEAF_ALLOWED_HOSTS"),
+                        environment.text("TURNLEAF_ALLOWED_HOSTS").map(list),
+                    ),
+                    (Source::File("allowed_hosts"), file.allowed_hosts.clone()),
+                ],
+                Vec::new,
+            )
+            .try_map(|hosts, source| hosts.iter().map(|host| read_host(host, source)).collect())?,
+            trusted_proxies: Setting::first(
+                [
+                    (
+                        Source::Environment("TURNLEAF_TRUSTED_PROXIES"),
+                        environment.text("TURNLEAF_TRUSTED_PROXIES").map(list),
+                    ),
+                    (Source::File("trusted_proxies"), file.trusted_proxies.clone()),
+                ],
+                Vec::new,
+            )
+            .try_map(|ranges, _| ranges.iter().map(|range| range.parse()).collect())?,
+            proxy_secret,
+            secret_key,
+        })
+    }
+}
+
+fn is_proxy_secret(text: &str) -> bool {
+    text.len() >= PROXY_SECRET_CHARS && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn read_auth(text: &str, source: Source) -> Result<Auth, ConfigError> {
+    match text {
+        "none" => Ok(Auth::None),
+        "proxy" => Ok(Auth::Proxy),
+        "password" | "oidc" => Err(ConfigError::new(format!(
+            "{source} asks for `{text}`, but this version has no accounts yet: `none` serves this machine only, \
+             and with `proxy` a reverse proxy asks for passwords"
+        ))),
+        _ => Err(ConfigError::new(format!("{source} must be `none` or `proxy`: {text}"))),
+    }
+}
+
+fn read_host(text: &str, source: Source) -> Result<String, ConfigError> {
+    let host: Authority =
+        text.parse().map_err(|_| ConfigError::new(format!("{source} has something that is no host name: {text}")))?;
+    if host.as_str().contains(['@', '*']) {
+        return Err(ConfigError::new(format!("{source} takes whole host names, without patterns: {text}")));
+    }
+    Ok(host.as_str().to_ascii_lowercase())
+}

@@ -1,0 +1,282 @@
+//! Which servers of tools are configured: `[[tool_servers]]` tables of the file, each a program that is begun or an
+//! address that is asked. Programs can be named nowhere else: whoever may write this file may run programs anyway, and
+//! nobody else may (security.md 2.2, CVE-2026-22252).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::base_url;
+use crate::config::ConfigError;
+use crate::config::environment::{Environment, secret_file};
+use crate::config::file::{SecretEntry, ToolServerEntry, ToolTrustEntry};
+use crate::config::masked::MASK;
+use crate::endpoint::is_tool_server_id;
+use turnleaf_domain::limits;
+
+/// The longest limit that a server may be given: a day.
+const LONGEST: u64 = 24 * 60 * 60;
+
+/// A server of tools that the file sets.
+#[derive(Debug, Clone)]
+pub struct ToolServer {
+    /// What its tools are named after.
+    pub id: String,
+    pub name: String,
+    pub reach: Reach,
+    /// How long a call may be silent, and how long it may take in all; `limits` where nothing is said.
+    pub idle: Option<Duration>,
+    pub total: Option<Duration>,
+    /// Tools that run without asking, because whoever runs this server says that they are safe.
+    pub trusted_tools: Vec<ToolTrust>,
+}
+
+/// A tool that the file trusts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolTrust {
+    /// `*` is every tool of the server.
+    pub name: String,
+    /// The hash of the schema and description that are trusted; the first ones that are seen where it is not set.
+    pub sha256: Option<String>,
+}
+
+impl From<&str> for ToolTrust {
+    fn from(name: &str) -> Self {
+        Self { name: name.to_owned(), sha256: None }
+    }
+}
+
+/// How a configured server is reached.
+#[derive(Debug, Clone)]
+pub enum Reach {
+    /// A program with its arguments; there is no shell.
+    Program {
+        argv: Vec<String>,
+        env: BTreeMap<String, SecretString>,
+        folder: Option<PathBuf>,
+    },
+    Http {
+        url: Url,
+        headers: Vec<(String, SecretString)>,
+    },
+}
+
+impl Reach {
+    fn is_same_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Program { argv, env, folder },
+                Self::Program { argv: its_argv, env: its_env, folder: its_folder },
+            ) => {
+                argv == its_argv
+                    && folder == its_folder
+                    && env.len() == its_env.len()
+                    && env.iter().zip(its_env).all(|(one, its)| is_same_secret(one, its))
+            }
+            (Self::Http { url, headers }, Self::Http { url: its_url, headers: its_headers }) => {
+                url == its_url
+                    && headers.len() == its_headers.len()
+                    && headers.iter().zip(its_headers).all(|((name, value), (its_name, its_value))| {
+                        is_same_secret((name, value), (its_name, its_value))
+                    })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether both have the same name and the same value.
+fn is_same_secret((name, value): (&String, &SecretString), (its_name, its_value): (&String, &SecretString)) -> bool {
+    name == its_name && value.expose_secret() == its_value.expose_secret()
+}
+
+impl ToolServer {
+    /// Whether a tool of it runs without asking.
+    pub fn trusts(&self, tool: &str) -> bool {
+        self.trusted_tools.iter().any(|trusted| trusted.name == tool || trusted.name == "*")
+    }
+
+    /// The hash that a tool must have to run without asking, where the file sets one.
+    pub fn pinned_hash(&self, tool: &str) -> Option<&str> {
+        self.trusted_tools.iter().filter(|trusted| trusted.name == tool).find_map(|trusted| trusted.sha256.as_deref())
+    }
+
+    /// Whether both are the same program or address, with the same name and the same limits: then what runs can go on.
+    pub fn is_reached_as(&self, other: &Self) -> bool {
+        (&self.id, &self.name, self.idle, self.total) == (&other.id, &other.name, other.idle, other.total)
+            && self.reach.is_same_as(&other.reach)
+    }
+
+    /// As `config print` shows it: without what could be a secret, which arguments of programs sometimes are.
+    pub fn masked(&self) -> Value {
+        let mut shown = json!({ "id": self.id, "name": self.name });
+        match &self.reach {
+            Reach::Program { argv, env, folder } => {
+                let arguments = argv.iter().skip(1).map(|_| MASK);
+                let program = argv.first().map(String::as_str);
+                shown["command"] = program.into_iter().chain(arguments).collect();
+                shown["env"] = env.keys().map(|name| (name.clone(), json!(MASK))).collect();
+                shown["folder"] = json!(folder.as_ref().map(|folder| folder.display().to_string()));
+            }
+            Reach::Http { url, headers } => {
+                shown["url"] = json!(url.as_str());
+                shown["headers"] = headers.iter().map(|(name, _)| (name.clone(), json!(MASK))).collect();
+            }
+        }
+        shown["idle_seconds"] = json!(self.idle.map(|idle| idle.as_secs()));
+        shown["total_seconds"] = json!(self.total.map(|total| total.as_secs()));
+        let trusted = self.trusted_tools.iter().map(|trusted| match &trusted.sha256 {
+            None => json!(trusted.name),
+            Some(sha256) => json!({ "name": trusted.name, "sha256": sha256 }),
+        });
+        shown["trusted_tools"] = trusted.collect();
+        shown
+    }
+}
+
+/// Reads the tables.
+pub fn read(entries: Vec<ToolServerEntry>, environment: &Environment) -> Result<Vec<ToolServer>, ConfigError> {
+    if entries.len() > limits::TOOL_SERVERS {
+        return Err(ConfigError::new(format!("there are more than {} tool_servers", limits::TOOL_SERVERS)));
+    }
+    let mut ids = BTreeSet::new();
+    let mut servers = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let server = one(entry, environment)?;
+        if !ids.insert(server.id.clone()) {
+            return Err(ConfigError::new(format!("two tool servers have the id `{}`", server.id)));
+        }
+        servers.push(server);
+    }
+    Ok(servers)
+}
+
+fn one(entry: ToolServerEntry, environment: &Environment) -> Result<ToolServer, ConfigError> {
+    let id = entry.id;
+    if !is_tool_server_id(&id) {
+        return Err(ConfigError::new(format!(
+            "a tool server's id is 1 to 32 of a-z, 0-9 and -, and not `provider`: `{id}`"
+        )));
+    }
+    let wrong = |field: &str, what: &str| ConfigError::new(format!("{field} of the tool server `{id}` {what}"));
+    let reach = match (entry.command, entry.url) {
+        (Some(argv), None) => {
+            if !entry.headers.is_empty() {
+                return Err(wrong("headers", "are for a server with a url"));
+            }
+            if argv.first().is_none_or(|program| program.is_empty()) {
+                return Err(wrong("command", "must be a list that begins with a program"));
+            }
+            if argv.iter().any(|part| part.contains('\0')) {
+                return Err(wrong("command", "must not contain NUL"));
+            }
+            let folder = entry.folder.map(|folder| checked_folder(&folder, &wrong)).transpose()?;
+            let mut env = BTreeMap::new();
+            for (name, value) in entry.env {
+                if !is_variable(&name) {
+                    return Err(wrong("env", &format!("has `{name}`, which is no name of a variable")));
+                }
+                let value = secret(value, environment, || format!("env.{name} of the tool server `{id}`"))?;
+                env.insert(name, value);
+            }
+            Reach::Program { argv, env, folder }
+        }
+        (None, Some(url)) => {
+            if !entry.env.is_empty() || entry.folder.is_some() {
+                return Err(wrong("env and folder", "are for a server with a command"));
+            }
+            let url = base_url::check(&url).map_err(|what| wrong("url", what))?;
+            let url = Url::parse(&url).map_err(|_| wrong("url", "is not a URL"))?;
+            let mut headers = Vec::new();
+            for (name, value) in entry.headers {
+                if !base_url::is_header_name(&name) {
+                    return Err(wrong("headers", &format!("have `{name}`, which is no name of a header")));
+                }
+                let value = secret(value, environment, || format!("headers.{name} of the tool server `{id}`"))?;
+                if !value.expose_secret().bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+                    return Err(wrong("headers", &format!("have `{name}`, which is not one line of ASCII characters")));
+                }
+                headers.push((name.to_ascii_lowercase(), value));
+            }
+            Reach::Http { url, headers }
+        }
+        (Some(_), Some(_)) => return Err(wrong("command and url", "are both set: set one")),
+        (None, None) => return Err(wrong("command or url", "is missing")),
+    };
+    let seconds = |field: &str, seconds: Option<u64>| match seconds {
+        Some(seconds) if !(1..=LONGEST).contains(&seconds) => {
+            Err(wrong(field, &format!("must be between 1 and {LONGEST}")))
+        }
+        seconds => Ok(seconds.map(Duration::from_secs)),
+    };
+    let (idle, total) = (seconds("idle_seconds", entry.idle_seconds)?, seconds("total_seconds", entry.total_seconds)?);
+    let name = entry.name.unwrap_or_else(|| id.clone());
+    let is_plain = !name.trim().is_empty() && !name.chars().any(char::is_control);
+    if !is_plain || name.chars().count() > limits::TITLE_CHARS {
+        return Err(wrong("name", &format!("must be 1 to {} characters on one line", limits::TITLE_CHARS)));
+    }
+    let trusted_tools = trusted_tools(entry.trusted_tools, &wrong)?;
+    Ok(ToolServer { name, reach, idle, total, trusted_tools, id })
+}
+
+fn trusted_tools(
+    entries: Vec<ToolTrustEntry>,
+    wrong: &impl Fn(&str, &str) -> ConfigError,
+) -> Result<Vec<ToolTrust>, ConfigError> {
+    let mut trusted: Vec<ToolTrust> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let (name, sha256) = match entry {
+            ToolTrustEntry::Name(name) => (name, None),
+            ToolTrustEntry::Pinned { name, sha256 } => (name, Some(sha256.to_ascii_lowercase())),
+        };
+        if let Some(sha256) = &sha256 {
+            if name == "*" {
+                return Err(wrong("trusted_tools", "pin `*`: a hash is of one tool, so name it"));
+            }
+            if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                return Err(wrong(
+                    "trusted_tools",
+                    &format!("pin `{name}` to a sha256 that is not 64 hexadecimal digits"),
+                ));
+            }
+            if trusted.iter().any(|other| other.name == name && other.sha256.as_ref().is_some_and(|set| set != sha256))
+            {
+                return Err(wrong("trusted_tools", &format!("pin `{name}` to two hashes")));
+            }
+        }
+        trusted.push(ToolTrust { name, sha256 });
+    }
+    Ok(trusted)
+}
+
+fn checked_folder(folder: &Path, wrong: &impl Fn(&str, &str) -> ConfigError) -> Result<PathBuf, ConfigError> {
+    if folder.is_absolute() { Ok(folder.to_owned()) } else { Err(wrong("folder", "must be an absolute path")) }
+}
+
+fn is_variable(name: &str) -> bool {
+    let is_in = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.bytes().all(is_in)
+}
+
+/// A value that stands there, in a file, or in a variable.
+fn secret(
+    entry: SecretEntry,
+    environment: &Environment,
+    named_by: impl Fn() -> String,
+) -> Result<SecretString, ConfigError> {
+    let value = match entry {
+        SecretEntry::Text(text) => SecretString::from(text),
+        SecretEntry::File { file } => secret_file(&named_by(), &file)?,
+        SecretEntry::Env { env } => environment
+            .secret(&env)?
+            .ok_or_else(|| ConfigError::new(format!("{} names the variable {env}, which is not set", named_by())))?,
+    };
+    if value.expose_secret().contains('\0') {
+        return Err(ConfigError::new(format!("{} must not contain NUL", named_by())));
+    }
+    Ok(value)
+}

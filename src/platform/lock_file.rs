@@ -1,0 +1,95 @@
+//! The lock of the data directory: two processes on one SQLite file would sweep each other's running turns
+//! (reliability.md F58). The kernel holds the lock, so one left by a killed process is free again by itself.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::ids::BootId;
+
+/// The file of the data directory that is locked.
+pub const LOCK_FILE: &str = "turnleaf.lock";
+
+/// The lock, held until it is dropped. The file stays: removing it would let two processes lock two files of one name.
+#[derive(Debug)]
+pub struct LockFile {
+    _file: File,
+}
+
+/// Why the data directory could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    #[error(
+        "the data directory {} is in use by another turnleaf process{holder}.\n\
+         Stop that one first, or give this one a directory of its own with --data-dir.",
+        path.display()
+    )]
+    InUse {
+        path: PathBuf,
+        /// ` (process 1234)`, or nothing when the file does not say.
+        holder: String,
+    },
+    #[error("cannot lock the data directory {}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+}
+
+impl LockFile {
+    /// Locks the directory for this process and writes down who holds it. Does not wait.
+    pub fn take(data_dir: &Path, boot: BootId) -> Result<Self, LockError> {
+        let failed = |error| LockError::Io { path: data_dir.to_owned(), error };
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(data_dir.join(LOCK_FILE)).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(LockError::InUse { path: data_dir.to_owned(), holder: holder(&mut file) });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        write_holder(&mut file, boot).map_err(failed)?;
+        Ok(Self { _file: file })
+    }
+}
+
+fn write_holder(file: &mut File, boot: BootId) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "pid {}\nboot {boot}", std::process::id())?;
+    file.sync_data()
+}
+
+/// Who the file says holds it. Read without the lock, so it may be half written; then it says nothing.
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    if file.take(256).read_to_string(&mut text).is_err() {
+        return String::new();
+    }
+    let pid = text.lines().find_map(|line| line.strip_prefix("pid ")?.parse::<u32>().ok());
+    pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::mint;
+
+    #[test]
+    fn the_second_taker_is_told_who_holds_it_and_the_lock_ends_with_its_holder() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = LockFile::take(dir.path(), mint()).unwrap();
+        let refused = LockFile::take(dir.path(), mint()).unwrap_err();
+        let LockError::InUse { holder, .. } = &refused else { panic!("{refused}") };
+        assert_eq!(holder, &format!(" (process {})", std::process::id()));
+        drop(first);
+        LockFile::take(dir.path(), mint()).unwrap();
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_cannot_be_locked() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = LockFile::take(&dir.path().join("none"), mint()).unwrap_err();
+        assert!(matches!(error, LockError::Io { .. }));
+    }
+}

@@ -1,0 +1,214 @@
+//! Secrets at rest: sealed with XChaCha20-Poly1305 under a key that lies outside of the database. What is sealed is bound
+//! to its place (table, column, row) and to what it may be used for, so that a sealed text that is moved to another row,
+//! or whose row is changed beside it, does not open. Not for passwords of people, which are hashed.
+
+use crate::hex::hex;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use chacha20poly1305::aead::{Aead, Generate, Key, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+/// The file of the data directory that holds the key when the configuration names none.
+pub const KEY_FILE: &str = "secret.key";
+const VERSION: &str = "v1";
+
+/// Where a sealed text lies, and what it is for.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    pub table: &'a str,
+    pub column: &'a str,
+    pub row: Uuid,
+    /// What the secret may be used with, such as the address it is sent to.
+    pub bound_to: &'a str,
+}
+
+impl Place<'_> {
+    /// The associated text. The address comes last, so that no two places have the same.
+    fn associated(&self) -> Vec<u8> {
+        format!("turnleaf\n{}\n{}\n{}\n{}", self.table, self.column, self.row, self.bound_to).into_bytes()
+    }
+}
+
+/// Why a sealed text does not open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unopened {
+    /// It was sealed with a key that is not here.
+    #[error("it was sealed with another key than this server has")]
+    OtherKey,
+    /// The text, its row or what it is bound to was changed.
+    #[error("it does not belong to this row and address, or was changed")]
+    Changed,
+}
+
+/// The keys that seal and open. `Debug` shows none.
+pub struct Keyring {
+    /// The first seals; all open.
+    keys: Vec<SealingKey>,
+}
+
+struct SealingKey {
+    id: String,
+    cipher: XChaCha20Poly1305,
+}
+
+impl std::fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.keys.iter().map(|key| &key.id)).finish()
+    }
+}
+
+impl Keyring {
+    /// The configured key, if there is one, and the one in the data directory. Without a configured key that file is made
+    /// at the first start, for its owner's eyes only. With one, a file that is there still opens what it sealed before.
+    ///
+    /// # Errors
+    /// The file cannot be read or made.
+    pub fn open(configured: Option<&SecretString>, data_dir: &Path) -> io::Result<Self> {
+        let path = data_dir.join(KEY_FILE);
+        let stored = match fs::read_to_string(&path) {
+            Ok(text) if !text.trim().is_empty() => Some(SecretString::from(text.trim())),
+            Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, format!("{} is empty", path.display()))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && configured.is_some() => None,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(make(&path)?),
+            Err(error) => return Err(error),
+        };
+        let secrets = configured.into_iter().chain(stored.as_ref());
+        Ok(Self { keys: secrets.map(SealingKey::of).collect() })
+    }
+
+    /// One key. For tests of what seals.
+    pub fn of_secret(secret: &SecretString) -> Self {
+        Self { keys: vec![SealingKey::of(secret)] }
+    }
+
+    /// Seals a secret for its place: `v1:<key>:<nonce>:<sealed>`, the last two in hexadecimal.
+    pub fn seal(&self, place: Place<'_>, secret: &SecretString) -> String {
+        let nonce = XNonce::generate();
+        let (msg, aad) = (secret.expose_secret().as_bytes(), &place.associated()[..]);
+        let sealed = self.keys.first().and_then(|key| {
+            let sealed = key.cipher.encrypt(&nonce, Payload { msg, aad }).ok()?;
+            Some(format!("{VERSION}:{}:{}:{}", key.id, hex(nonce), hex(&sealed)))
+        });
+        // A keyring has a key, and only a secret of 256 GiB is refused: neither comes here.
+        sealed.unwrap_or_default()
+    }
+
+    /// Opens what was sealed for this place.
+    ///
+    /// # Errors
+    /// It was sealed with another key, or for another place.
+    pub fn unseal(&self, place: Place<'_>, sealed: &str) -> Result<SecretString, Unopened> {
+        let mut parts = sealed.split(':');
+        let (Some(VERSION), Some(id), Some(nonce), Some(text), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(Unopened::Changed);
+        };
+        let key = self.keys.iter().find(|key| key.id == id).ok_or(Unopened::OtherKey)?;
+        let nonce = unhex(nonce).and_then(|nonce| XNonce::try_from(&nonce[..]).ok()).ok_or(Unopened::Changed)?;
+        let msg = unhex(text).ok_or(Unopened::Changed)?;
+        let opened = key.cipher.decrypt(&nonce, Payload { msg: &msg, aad: &place.associated() });
+        let opened = opened.map_err(|_| Unopened::Changed)?;
+        String::from_utf8(opened).map(SecretString::from).map_err(|_| Unopened::Changed)
+    }
+}
+
+impl SealingKey {
+    fn of(secret: &SecretString) -> Self {
+        let digest = |purpose: &str| {
+            let mut digest = Sha256::new();
+            digest.update(purpose);
+            digest.update(secret.expose_secret());
+            digest.finalize()
+        };
+        let mut key = Key::<XChaCha20Poly1305>::default();
+        key.copy_from_slice(&digest("turnleaf sealing key\n"));
+        // The id says which key it is and nothing about it.
+        let id = hex(&digest("turnleaf sealing key's id\n")[..4]);
+        Self { id, cipher: XChaCha20Poly1305::new(&key) }
+    }
+}
+
+/// A new random key in a new file of mode 0600.
+fn make(path: &Path) -> io::Result<SecretString> {
+    let text = hex(Key::<XChaCha20Poly1305>::generate());
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()?;
+    Ok(SecretString::from(text))
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> =
+        text.chars().map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+    Some(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn place(row: u128, bound_to: &str) -> Place<'_> {
+        Place { table: "providers", column: "sealed_key", row: Uuid::from_u128(row), bound_to }
+    }
+
+    #[test]
+    fn a_sealed_text_opens_only_in_its_place_and_unchanged() {
+        let keys = Keyring::of_secret(&"one".into());
+        let here = place(1, "https://a.example/v1");
+        let sealed = keys.seal(here, &"very-secret".into());
+        assert_eq!(keys.unseal(here, &sealed).unwrap().expose_secret(), "very-secret");
+        assert!(!sealed.contains("very-secret"));
+        assert_ne!(sealed, keys.seal(here, &"very-secret".into()), "the same nonce twice");
+        let mut flipped = sealed.clone();
+        flipped.replace_range(sealed.len() - 1.., if sealed.ends_with('0') { "1" } else { "0" });
+        for (what, place, text, why) in [
+            ("another row", place(2, "https://a.example/v1"), sealed.as_str(), Unopened::Changed),
+            ("another address", place(1, "https://b.example/v1"), &sealed, Unopened::Changed),
+            ("another column", Place { column: "name", ..here }, &sealed, Unopened::Changed),
+            ("another table", Place { table: "tools", ..here }, &sealed, Unopened::Changed),
+            ("a changed text", here, &flipped, Unopened::Changed),
+            ("a cut text", here, &sealed[..sealed.len() - 2], Unopened::Changed),
+            ("another version", here, &sealed.replacen("v1", "v2", 1), Unopened::Changed),
+            ("no text", here, "", Unopened::Changed),
+        ] {
+            assert_eq!(keys.unseal(place, text).unwrap_err(), why, "{what}");
+        }
+        let others = Keyring::of_secret(&"two".into());
+        assert_eq!(others.unseal(here, &sealed).unwrap_err(), Unopened::OtherKey);
+    }
+
+    #[test]
+    fn the_key_is_made_once_and_its_owners_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let here = place(1, "https://a.example");
+        let sealed = Keyring::open(None, dir.path()).unwrap().seal(here, &"very-secret".into());
+        let mode = fs::metadata(dir.path().join(KEY_FILE)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(Keyring::open(None, dir.path()).unwrap().unseal(here, &sealed).is_ok());
+
+        // A configured key takes over and the file still opens what it sealed.
+        let configured = SecretString::from("configured");
+        let both = Keyring::open(Some(&configured), dir.path()).unwrap();
+        assert!(both.unseal(here, &sealed).is_ok());
+        let newer = both.seal(here, &"newer".into());
+        assert_eq!(Keyring::open(None, dir.path()).unwrap().unseal(here, &newer).unwrap_err(), Unopened::OtherKey);
+        assert!(Keyring::of_secret(&configured).unseal(here, &newer).is_ok());
+
+        let other = tempfile::tempdir().unwrap();
+        Keyring::open(Some(&configured), other.path()).unwrap();
+        assert!(!other.path().join(KEY_FILE).exists(), "no key is made where one is configured");
+        fs::write(other.path().join(KEY_FILE), " \n").unwrap();
+        assert!(Keyring::open(None, other.path()).is_err(), "an empty file is no key");
+        assert!(!format!("{both:?}").contains("configured"));
+    }
+}

@@ -1,0 +1,206 @@
+//! A configured endpoint that speaks Messages, as a [`Provider`].
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::anthropic::models::Generation;
+use crate::anthropic::{MessagesDecoder, models, repair, request};
+use crate::clean::CleanDecoder;
+use crate::http_client::{Auth, HttpClient, Target};
+use crate::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
+use turnleaf_domain::Capabilities;
+use turnleaf_domain::repair::Repair;
+use turnleaf_domain::tool::OfferedTool;
+use turnleaf_platform::endpoint::{Api, Endpoint};
+
+/// The version of the API. A later one refuses what this one takes (providers.md 3.1).
+const VERSION: &str = "2023-06-01";
+/// Lets the older generations think between tool calls.
+const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
+/// Lets a request say what happens to thinking that no longer fits its conversation.
+const BINDING: &str = "thinking-binding-controls-2026-08-01";
+/// A list of models comes in pages of at most a thousand; more pages than this are not a list of models.
+const PAGES: usize = 5;
+
+/// One endpoint.
+#[derive(Debug, Clone)]
+pub struct MessagesEndpoint {
+    id: String,
+    target: Target,
+    client: HttpClient,
+}
+
+impl MessagesEndpoint {
+    pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
+        let target = Target {
+            auth: Auth::Header("x-api-key"),
+            headers: vec![("anthropic-version", VERSION.to_owned())],
+            ..Target::new(endpoint)
+        };
+        Self { id: endpoint.id.clone(), target, client }
+    }
+}
+
+impl Provider for MessagesEndpoint {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn api(&self) -> &'static str {
+        Api::Anthropic.as_str()
+    }
+
+    fn name(&self) -> &str {
+        &self.target.provider
+    }
+
+    fn base_url(&self) -> Option<&str> {
+        Some(&self.target.base_url)
+    }
+
+    fn preferred_model(&self) -> Option<&'static str> {
+        Some("claude-sonnet-5-5")
+    }
+
+    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
+        let (client, target) = (self.client.clone(), self.target.clone());
+        let asking = async move {
+            let mut all = Vec::new();
+            let mut path = "/models?limit=1000".to_owned();
+            for _ in 0..PAGES {
+                let page = client.get_json(&target, &path).await?;
+                all.extend(page.get("data").and_then(Value::as_array).into_iter().flatten().filter_map(listed));
+                match next_page(&page) {
+                    Some(last) => path = format!("/models?limit=1000&after_id={last}"),
+                    None => break,
+                }
+            }
+            Ok(all)
+        };
+        Some(asking.boxed())
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        models::capabilities(model)
+    }
+
+    fn own_tools(&self, model: &str) -> Vec<OfferedTool> {
+        models::own_tools(model).iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
+    }
+
+    fn shows_results(&self, _model: &str) -> bool {
+        true
+    }
+
+    fn build(&self, request: &ChatRequest) -> Bytes {
+        request::body(request)
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        repair::repair(refused, request)
+    }
+
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+        let (client, mut target) = (self.client.clone(), self.target.clone());
+        target.headers.extend(betas(&body).map(|betas| ("anthropic-beta", betas.to_owned())));
+        async move { client.post(&target, "/messages", body).await }.boxed()
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        let decoder = Box::new(MessagesDecoder::of(self.name(), self.target.secrets.clone()));
+        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
+    }
+}
+
+/// The betas that a body needs, as the header has them; told from the body, so that one that is sent again gets the
+/// same.
+fn betas(body: &[u8]) -> Option<&'static str> {
+    #[derive(Deserialize)]
+    struct Body {
+        model: String,
+        thinking: Option<Thinking>,
+    }
+    #[derive(Deserialize)]
+    struct Thinking {
+        r#type: String,
+    }
+    let body: Body = serde_json::from_slice(body).ok()?;
+    let generation = Generation::of(&body.model);
+    let has_budget = body.thinking.is_some_and(|thinking| thinking.r#type == "enabled");
+    match generation {
+        Generation { is_bound_to_prefix: true, .. } => Some(BINDING),
+        Generation { interleaves_by_beta: true, .. } if has_budget => Some(INTERLEAVED),
+        _ => None,
+    }
+}
+
+/// A model of the list, with what the list says about it.
+fn listed(model: &Value) -> Option<Listed> {
+    let id = model.get("id")?.as_str()?;
+    Some(Listed {
+        name: model.get("display_name").and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned),
+        ..Listed::of(id, models::refined(model, models::capabilities(id)))
+    })
+}
+
+/// The id behind which the next page begins, if there is one. It goes into a URL, so it must be plain.
+fn next_page(page: &Value) -> Option<&str> {
+    let last = page.get("last_id")?.as_str()?;
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    (page.get("has_more")?.as_bool()? && !last.is_empty() && last.bytes().all(is_plain)).then_some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use turnleaf_domain::provider::Reasoning;
+
+    #[test]
+    fn betas_belong_to_the_model_and_to_how_it_thinks() {
+        for (model, thinking, expected) in [
+            ("claude-sonnet-4-5", json!({"type": "enabled", "budget_tokens": 2048}), Some(INTERLEAVED)),
+            ("claude-sonnet-4-5", json!(null), None),
+            ("claude-opus-4-6", json!({"type": "adaptive"}), None),
+            ("claude-3-7-sonnet-20250219", json!({"type": "enabled", "budget_tokens": 2048}), None),
+            ("claude-opus-4-7", json!({"type": "adaptive"}), None),
+            ("claude-sonnet-5-5", json!({"type": "adaptive"}), Some(BINDING)),
+            ("claude-fable-5-1", json!({"type": "adaptive"}), Some(BINDING)),
+            ("MiniMax-M2.7", json!(null), None),
+        ] {
+            let body = json!({"model": model, "messages": [], "thinking": thinking}).to_string();
+            assert_eq!(betas(body.as_bytes()), expected, "{body}");
+        }
+        assert_eq!(betas(b"{\"a\":1}"), None);
+    }
+
+    #[test]
+    fn a_list_says_what_a_model_can() {
+        let full = json!({"type": "model", "id": "claude-opus-4-7", "display_name": "Claude Opus 4.7",
+            "max_input_tokens": 1000000, "max_tokens": 128000, "capabilities": {"thinking": {"supported": true}}});
+        let said = listed(&full).unwrap();
+        assert_eq!((said.id.as_str(), said.name.as_deref()), ("claude-opus-4-7", Some("Claude Opus 4.7")));
+        let Capabilities { reasoning, context_tokens, max_tokens, .. } = said.capabilities;
+        assert_eq!((reasoning, context_tokens, max_tokens.most), (Reasoning::Optional, Some(1_000_000), Some(128_000)));
+        let of_name = |id: &str| Listed::of(id, models::capabilities(id));
+        assert_eq!(listed(&json!({"id": "m", "max_tokens": 0})), Some(of_name("m")));
+        assert_eq!(listed(&json!({"name": "m"})), None);
+    }
+
+    #[test]
+    fn a_page_is_asked_for_only_under_a_plain_id() {
+        for (page, expected) in [
+            (json!({"has_more": true, "last_id": "claude-opus-4.7"}), Some("claude-opus-4.7")),
+            (json!({"has_more": false, "last_id": "a"}), None),
+            (json!({"has_more": true, "last_id": "a&b=c"}), None),
+            (json!({"has_more": true, "last_id": null}), None),
+            (json!({}), None),
+        ] {
+            assert_eq!(next_page(&page), expected, "{page}");
+        }
+    }
+}

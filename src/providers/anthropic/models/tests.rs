@@ -1,0 +1,192 @@
+//! The table, row by row.
+
+use super::*;
+use turnleaf_domain::Params;
+use turnleaf_domain::settle::settle;
+
+/// What goes out for a turn that asks this: `max_tokens`, `thinking` and the effort.
+fn sent_to(model: &str, capabilities: &Capabilities, thinking: Thinking, max_tokens: Option<u32>) -> Value {
+    let asked = Params { thinking: Some(thinking), max_tokens, ..Params::default() };
+    let settled = settle(&asked, &Params::default(), capabilities).unwrap();
+    let max_tokens = super::max_tokens(settled.params.max_tokens, capabilities);
+    let (thinking, effort) = ask(model, capabilities, settled.thinking, max_tokens);
+    json!([max_tokens, thinking, effort])
+}
+
+fn sent(model: &str, thinking: Thinking, max_tokens: Option<u32>) -> Value {
+    sent_to(model, &capabilities(model), thinking, max_tokens)
+}
+
+#[test]
+fn names_tell_the_generation_wherever_they_come_from() {
+    for (model, expected) in [
+        ("claude-3-5-haiku-20241022", Some(("haiku", (3, 5)))),
+        ("claude-3-opus-latest", Some(("opus", (3, 0)))),
+        ("claude-sonnet-4-20250514", Some(("sonnet", (4, 0)))),
+        ("claude-sonnet-4-0", Some(("sonnet", (4, 0)))),
+        ("claude-haiku-4-5-20251001", Some(("haiku", (4, 5)))),
+        ("anthropic/claude-haiku-4.5", Some(("haiku", (4, 5)))),
+        ("us.anthropic.claude-sonnet-4-20250514-v1:0", Some(("sonnet", (4, 0)))),
+        ("claude-opus-4-7@20260401", Some(("opus", (4, 7)))),
+        ("claude-fable-5", Some(("fable", (5, 0)))),
+        ("claude-2.1", Some(("", (2, 1)))),
+        ("claude-latest", None),
+        ("MiniMax-M2.7", None),
+    ] {
+        assert_eq!(generation(model), expected, "{model}");
+    }
+}
+
+#[test]
+fn every_generation_gets_only_a_form_of_thinking_that_it_takes() {
+    use Thinking::{Budget, High, Low, Medium, Off};
+    let enabled = |budget: u32| json!({"type": "enabled", "budget_tokens": budget});
+    let shown = json!({"type": "adaptive", "display": "summarized"});
+    let bound = json!({"type": "adaptive", "display": "summarized",
+        "block_binding": {"prefix_mismatch_behavior": "drop_block"}});
+    for (model, thinking, expected) in [
+        ("claude-3-haiku-20240307", High, json!([4096, null, null])),
+        ("claude-3-5-sonnet-20241022", High, json!([8192, null, null])),
+        ("claude-3-7-sonnet-20250219", Off, json!([64000, null, null])),
+        ("claude-3-7-sonnet-20250219", Low, json!([64000, enabled(2048), null])),
+        ("claude-opus-4-1", Medium, json!([32000, enabled(8192), null])),
+        ("claude-opus-4-1", High, json!([32000, enabled(16000), null])),
+        ("claude-sonnet-4-5", High, json!([64000, enabled(24576), null])),
+        ("claude-sonnet-4-5", Budget(1_024), json!([64000, enabled(1024), null])),
+        ("claude-sonnet-4-5", Budget(63_999), json!([64000, enabled(63999), null])),
+        ("claude-opus-4-5", Low, json!([64000, enabled(2048), null])),
+        ("claude-opus-4-6", Off, json!([128000, null, null])),
+        ("claude-opus-4-6", Medium, json!([128000, {"type": "adaptive"}, "medium"])),
+        ("claude-sonnet-4-6", Budget(3000), json!([128000, enabled(3000), null])),
+        ("claude-opus-4-7", Off, json!([128000, {"type": "disabled"}, null])),
+        ("claude-opus-4-7", High, json!([128000, shown, "high"])),
+        ("claude-sonnet-5", Budget(2048), json!([128000, shown, "low"])),
+        ("claude-opus-5", Budget(2049), json!([128000, shown, "medium"])),
+        ("claude-opus-5", Budget(99_999), json!([128000, shown, "high"])),
+        ("claude-fable-5", Off, json!([128000, shown, "low"])),
+        ("claude-fable-5-1", High, json!([128000, bound, "high"])),
+        ("claude-haiku-5-5", Off, json!([128000, bound, "low"])),
+        ("claude-of-tomorrow-7", Low, json!([128000, bound, "low"])),
+        ("MiniMax-M2.7", High, json!([8192, null, null])),
+    ] {
+        assert_eq!(sent(model, thinking, None), expected, "{model} {thinking:?}");
+    }
+}
+
+#[test]
+fn a_budget_stays_below_the_limit_of_the_reply() {
+    let enabled = |budget: u32| json!({"type": "enabled", "budget_tokens": budget});
+    for (asked, expected) in [
+        (4_000, json!([4000, enabled(2000), null])),
+        (1_500, json!([1500, enabled(1024), null])),
+        (1_025, json!([1025, enabled(1024), null])),
+        (1_024, json!([1024, null, null])),
+        (64_000, json!([64000, enabled(8192), null])),
+    ] {
+        assert_eq!(sent("claude-haiku-4-5", Thinking::Medium, Some(asked)), expected, "{asked}");
+    }
+    assert_eq!(sent("MiniMax-M2.7", Thinking::Off, Some(50_000))[0], 50_000);
+}
+
+#[test]
+fn sampling_is_taken_by_the_older_ones_and_less_of_it_while_they_think() {
+    let (one, near_one, any) = (Some(Range::new(0.0, 1.0)), Some(TOP_P_THINKING), Some(Range::at_least(1)));
+    for (model, temperature, top_p, top_k, is_one_of_two) in [
+        ("claude-3-5-haiku-latest", (one, None), (one, near_one), (any, None), false),
+        ("claude-sonnet-4-0", (one, None), (one, near_one), (any, None), false),
+        ("claude-sonnet-4-5", (one, None), (one, near_one), (any, None), true),
+        ("claude-opus-4-6", (one, None), (one, near_one), (any, None), true),
+        ("claude-opus-4-7", (None, None), (None, None), (None, None), false),
+        ("claude-sonnet-5-5", (None, None), (None, None), (None, None), false),
+        ("MiniMax-M2.7", (one, one), (one, one), (any, any), false),
+    ] {
+        let known = capabilities(model);
+        assert_eq!((known.temperature.plain, known.temperature.thinking), temperature, "{model}");
+        assert_eq!((known.top_p.plain, known.top_p.thinking), top_p, "{model}");
+        assert_eq!((known.top_k.plain, known.top_k.thinking), top_k, "{model}");
+        assert_eq!(known.temperature_or_top_p, is_one_of_two, "{model}");
+        assert!(known.stop_sequences.thinking.is_some() && !known.blank_stop_sequences, "{model}");
+    }
+}
+
+#[test]
+fn reasoning_and_what_can_be_asked_of_it_follow_from_the_generation() {
+    const ALL: &[Thinking] = &Thinking::LEVELS;
+    for (model, expected, levels, has_budget, most) in [
+        ("claude-3-haiku-20240307", Reasoning::Never, &ALL[..0], false, Some(4_096)),
+        ("claude-3-5-haiku-latest", Reasoning::Never, &ALL[..0], false, Some(8_192)),
+        ("claude-3-7-sonnet-latest", Reasoning::Optional, ALL, true, Some(64_000)),
+        ("claude-opus-4-1", Reasoning::Optional, ALL, true, Some(32_000)),
+        ("claude-sonnet-4-5", Reasoning::Optional, ALL, true, Some(64_000)),
+        ("claude-opus-4-6", Reasoning::Optional, ALL, true, Some(128_000)),
+        ("claude-opus-5", Reasoning::Optional, ALL, false, Some(128_000)),
+        ("claude-sonnet-5-5", Reasoning::Always, &ALL[1..], false, Some(128_000)),
+        ("claude-mythos-5-1", Reasoning::Always, &ALL[1..], false, Some(128_000)),
+        ("unheard-of", Reasoning::Optional, &ALL[..0], false, None),
+    ] {
+        let known = capabilities(model);
+        assert_eq!((known.reasoning, known.thinking_levels.as_slice()), (expected, levels), "{model}");
+        assert_eq!((known.thinking_budget.is_some(), known.max_tokens.most), (has_budget, most), "{model}");
+    }
+}
+
+/// A model of the API's list that names these forms of thinking.
+fn listed(adaptive: bool, enabled: bool, disabled: Option<bool>) -> Value {
+    let mut types = json!({"adaptive": {"supported": adaptive}, "enabled": {"supported": enabled}});
+    if let Some(disabled) = disabled {
+        types["disabled"] = json!({"supported": disabled});
+    }
+    let effort = json!({"supported": adaptive, "low": {"supported": true}, "medium": {"supported": false},
+        "high": {"supported": true}});
+    json!({"id": "m", "max_input_tokens": 500_000, "max_tokens": 50_000, "capabilities": {
+        "thinking": {"supported": true, "types": types}, "effort": effort, "image_input": {"supported": true}}})
+}
+
+#[test]
+fn a_model_that_no_table_knows_is_asked_as_the_list_says() {
+    use Thinking::{Budget, High, Medium, Off};
+    const NAME: &str = "of-tomorrow";
+    let refined = |adaptive, enabled, disabled| refined(&listed(adaptive, enabled, disabled), capabilities(NAME));
+    let adaptive = json!({"type": "adaptive", "display": "summarized"});
+    let budget = |tokens: u32| json!({"type": "enabled", "budget_tokens": tokens});
+    for (model, thinking, expected) in [
+        (refined(true, false, None), High, json!([50000, adaptive, "high"])),
+        (refined(true, false, None), Medium, json!([50000, adaptive, "high"])),
+        (refined(true, false, None), Off, json!([50000, {"type": "disabled"}, null])),
+        (refined(true, false, Some(false)), Off, json!([50000, adaptive, "low"])),
+        (refined(false, true, None), High, json!([50000, budget(24_576), null])),
+        (refined(false, true, None), Budget(2_000), json!([50000, budget(2_000), null])),
+        (refined(true, true, None), Budget(2_000), json!([50000, budget(2_000), null])),
+        (capabilities(NAME), High, json!([8192, null, null])),
+    ] {
+        assert_eq!(sent_to(NAME, &model, thinking, None), expected, "{thinking:?} {model:?}");
+    }
+    let known = refined(true, false, Some(false));
+    assert_eq!((known.reasoning, known.context_tokens), (Reasoning::Always, Some(500_000)));
+    assert_eq!((known.images, known.temperature.thinking), (Some(true), None));
+}
+
+#[test]
+fn a_list_that_says_less_than_the_table_leaves_it_alone() {
+    for name in ["claude-sonnet-5-5", "claude-opus-4-7", "claude-sonnet-4-5"] {
+        let silent = json!({"id": name, "capabilities": {"thinking": {"supported": true}}});
+        assert_eq!(refined(&silent, capabilities(name)), capabilities(name), "{name}");
+    }
+    let without = json!({"capabilities": {"thinking": {"supported": false}}});
+    let refined = refined(&without, capabilities("claude-sonnet-5"));
+    assert_eq!((refined.reasoning, refined.thinking_levels.len()), (Reasoning::Never, 0));
+    assert_eq!(sent_to("claude-sonnet-5", &refined, Thinking::High, None), json!([128_000, null, null]));
+}
+
+#[test]
+fn all_but_the_oldest_see() {
+    for (model, expected) in [
+        ("claude-2.1", Some(false)),
+        ("claude-instant-1.2", Some(false)),
+        ("claude-3-haiku-20240307", Some(true)),
+        ("claude-sonnet-5-5", Some(true)),
+        ("MiniMax-M2.7", None),
+    ] {
+        assert_eq!(capabilities(model).images, expected, "{model}");
+    }
+}

@@ -1,0 +1,115 @@
+//! Refusals of Messages that another form of the same request may avoid (providers.md 3.6, 3.8): those about thinking
+//! blocks and their signatures.
+
+use crate::anthropic::models::Generation;
+use crate::anthropic::request;
+use crate::provider::{ChatRequest, Refused};
+use turnleaf_domain::repair::Repair;
+
+/// The form to send instead. Thinking of earlier replies can be left out as a whole. That of the reply's own tool loop
+/// cannot, while the model thinks: a loop that is refused is told in words.
+pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    let said = refused.words();
+    let place = message_of(&said);
+    let names_block = place.is_some() && (said.contains("thinking") || said.contains("signature"));
+    let is_about_thinking = names_block
+        || ["`thinking` block", "redacted_thinking", "a thinking block", "each thinking block"]
+            .iter()
+            .any(|part| said.contains(part));
+    if !is_about_thinking {
+        return None;
+    }
+    let has_earlier = request.has_earlier_reasoning();
+    let is_in_loop = request.before_steps().1.is_some();
+    let names_loop = match place {
+        Some(place) => place >= request::messages_before_steps(request),
+        None => !has_earlier,
+    };
+    // Signatures of such a model hold only for an unchanged conversation before them: without earlier thinking those of
+    // the loop would be refused next.
+    let is_bound = Generation::of(&request.model).is_bound_to_prefix;
+    if is_in_loop && (names_loop || is_bound) {
+        return Some(Repair::StepsTold);
+    }
+    has_earlier.then_some(Repair::EarlierReasoningLeftOut)
+}
+
+/// Which message a refusal names (`messages.3.content.0: …`), from 0.
+fn message_of(said: &str) -> Option<usize> {
+    said.split("messages.").skip(1).find_map(|rest| {
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::provider::HistoryTurn;
+    use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
+
+    fn turn(role: Role, raw: &[&str]) -> HistoryTurn {
+        let said = turnleaf_domain::sample::user_turn(1, "Hi");
+        HistoryTurn {
+            turn_id: TurnId::from_uuid(Uuid::nil()),
+            role,
+            blocks: if role == Role::User { said.blocks } else { Vec::new() }.into(),
+            raw: raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes()).into()).collect(),
+            leaves_out_reasoning: false,
+            attached: Default::default(),
+        }
+    }
+
+    fn refusal(message: &str) -> Refused {
+        let document = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
+        Refused {
+            body: document.to_string().into(),
+            ..Refused::unanswered(Failure::new(FailureKind::ProviderRefusedRequest, "A"))
+        }
+    }
+
+    #[test]
+    fn each_refusal_allows_the_form_that_can_help() {
+        let said = r#"{"type":"message","content":[{"type":"thinking","thinking":"w","signature":"s"},{"type":"text","text":"So."}],"stop_reason":"end_turn"}"#;
+        let called = r#"{"type":"message","content":[{"type":"thinking","thinking":"w","signature":"s"},{"type":"tool_use","id":"a","name":"f","input":{}}],"stop_reason":"tool_use"}"#;
+        let first = vec![turn(Role::User, &[])];
+        let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &[said]), turn(Role::User, &[])];
+        let in_loop = [second.clone(), vec![turn(Role::Assistant, &[called])]].concat();
+        let bound = "claude-opus-5-5";
+        let (earlier, told) = (Some(Repair::EarlierReasoningLeftOut), Some(Repair::StepsTold));
+        let signature = |at: usize| format!("messages.{at}.content.0: Invalid `signature` in `thinking` block");
+        let modified = "messages.3.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.";
+        for (model, history, message, expected) in [
+            ("claude-opus-4-5", &second, signature(1), earlier),
+            ("claude-opus-4-5", &in_loop, signature(1), earlier),
+            ("claude-opus-4-5", &in_loop, signature(3), told),
+            ("claude-opus-4-5", &in_loop, modified.into(), told),
+            (bound, &in_loop, signature(1), told),
+            (bound, &second, signature(1), earlier),
+            ("claude-opus-4-5", &second, "messages.1.content.0.thinking.signature: Field required".into(), earlier),
+            ("claude-opus-4-5", &second, "each thinking block must contain thinking".into(), earlier),
+            (
+                "claude-opus-4-5",
+                &in_loop,
+                "messages.3.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`".into(),
+                told,
+            ),
+            ("claude-opus-4-5", &first, signature(0), None),
+            ("claude-opus-4-5", &second, "\"thinking.type.enabled\" is not supported for this model.".into(), None),
+            ("claude-opus-4-5", &second, "`max_tokens` must be greater than `thinking.budget_tokens`.".into(), None),
+            ("claude-opus-4-5", &second, "messages.1.content.0: text content blocks must be non-empty".into(), None),
+            ("claude-opus-4-5", &second, "prompt is too long: 2 tokens > 1 maximum".into(), None),
+        ] {
+            let mut request = request::tests::request(model, history.clone());
+            assert_eq!(repair(&refusal(&message), &request), expected, "{model} {message}");
+            if expected == earlier {
+                request.history.iter_mut().for_each(|turn| turn.leaves_out_reasoning = true);
+                assert_eq!(repair(&refusal(&message), &request), None, "nothing is left to leave out: {message}");
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The request body of Messages: deterministic bytes out of the path (domain.md 4.7, providers.md 3.1, 3.5, 9).
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use crate::anthropic::message::{self, Said};
+use crate::anthropic::models::{self, Generation};
+use crate::anthropic::stream::MessagesDecoder;
+use crate::history::{UNANSWERED, UserPart};
+use crate::pictures;
+use crate::provider::{ChatRequest, Decoder, HistoryTurn, ShownImage};
+use turnleaf_domain::Role;
+use turnleaf_domain::branch::ContextPolicy;
+
+/// What a user message says that only stands there because the API demands one.
+const GO_ON: &str = "Continue.";
+
+/// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
+pub fn body(request: &ChatRequest) -> Bytes {
+    let params = &request.params;
+    let mut body = Map::new();
+    let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    let max_tokens = models::max_tokens(params.max_tokens, &request.capabilities);
+    set("model", json!(request.model));
+    set("max_tokens", json!(max_tokens));
+    if let Some(system) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
+        set("system", json!(system));
+    }
+    let (messages, container) = messages(request, &request.history);
+    set("messages", Value::Array(messages));
+    if let Some(container) = container {
+        set("container", json!(container));
+    }
+    set("stream", json!(true));
+    let (thinking, effort) = models::ask(&request.model, &request.capabilities, request.thinking, max_tokens);
+    if let Some(mut thinking) = thinking {
+        let is_on = thinking["type"] != "disabled";
+        if request.policy == ContextPolicy::SignaturesOnly && is_on && Generation::of(&request.model).can_hide_thinking
+        {
+            thinking["display"] = json!("omitted");
+        }
+        set("thinking", thinking);
+    }
+    if let Some(effort) = effort {
+        set("output_config", json!({"effort": effort}));
+    }
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
+    }
+    if let Some(top_p) = params.top_p {
+        set("top_p", json!(top_p));
+    }
+    if let Some(top_k) = params.top_k {
+        set("top_k", json!(top_k));
+    }
+    if !params.stop_sequences.is_empty() {
+        set("stop_sequences", json!(params.stop_sequences));
+    }
+    let tools = request
+        .tools
+        .iter()
+        .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters}));
+    let tools: Vec<Value> = tools.chain(request.own_tools.iter().filter_map(|tool| models::own_tool(tool))).collect();
+    if !tools.is_empty() {
+        set("tools", tools.into());
+    }
+    pictures::written(body, request)
+}
+
+/// Messages whose roles alternate, the first and the last of which are the user's.
+#[derive(Default)]
+struct Messages {
+    all: Vec<(Role, Vec<Value>)>,
+}
+
+impl Messages {
+    /// Adds content, to the last message where that has the same role.
+    fn push(&mut self, role: Role, content: impl IntoIterator<Item = Value>) {
+        let mut content = content.into_iter().peekable();
+        if content.peek().is_none() {
+            return;
+        }
+        if role == Role::Assistant && self.all.is_empty() {
+            self.push(Role::User, message::plain(GO_ON));
+        }
+        match self.all.last_mut().filter(|(last, _)| *last == role) {
+            Some((_, before)) => before.extend(content),
+            None => self.all.push((role, content.collect())),
+        }
+    }
+}
+
+/// How many messages there are before this reply's own steps.
+pub fn messages_before_steps(request: &ChatRequest) -> usize {
+    messages(request, request.before_steps().0).0.len()
+}
+
+/// The messages, and the container in which the code of a paused reply ran: what comes next finds its files there. Without
+/// a pause none is named, because a container is gone some minutes after it was used.
+fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Option<String>) {
+    let mut messages = Messages::default();
+    let mut paused: Option<Option<String>> = None;
+    for (at, turn) in history.iter().enumerate() {
+        match turn.role {
+            Role::User => messages.push(Role::User, turn.user_parts().into_iter().filter_map(user_part)),
+            // There is no such role; the words are the operator's all the same.
+            Role::System => {
+                let text = turn.plain_text();
+                let marked = (!text.trim().is_empty()).then(|| format!("<system>\n{text}\n</system>"));
+                messages.push(Role::User, marked.as_deref().and_then(message::plain));
+            }
+            Role::Assistant => {
+                let is_last = at + 1 == history.len();
+                paused = push_assistant(&mut messages, turn, !leaves_out_thinking(request, turn), is_last);
+            }
+        }
+    }
+    // Models since 4.6 refuse to continue a message of their own, except one that they paused (providers.md 2.6).
+    if messages.all.last().is_some_and(|(role, _)| *role == Role::Assistant) && paused.is_none() {
+        messages.push(Role::User, message::plain(GO_ON));
+    }
+    let written = |(role, content): (Role, Vec<Value>)| match role {
+        Role::Assistant => message::assistant(content.into()),
+        _ => json!({"role": "user", "content": content}),
+    };
+    (messages.all.into_iter().map(written).collect(), paused.flatten())
+}
+
+/// Whether a turn goes back without its thinking: the provider refused it, or the branch says so of all turns but the
+/// one that is being written. Not where signatures hold only for what was said before them: the rest would be lost too.
+fn leaves_out_thinking(request: &ChatRequest, turn: &HistoryTurn) -> bool {
+    let is_by_policy = request.policy == ContextPolicy::OmitCompleted
+        && !Generation::of(&request.model).is_bound_to_prefix
+        && request.before_steps().1.is_none_or(|steps| !std::ptr::eq(steps, turn));
+    turn.leaves_out_reasoning || is_by_policy
+}
+
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing. Where it
+/// ends with a reply that the model paused, gives the container of it, if there is one.
+fn push_assistant(
+    messages: &mut Messages,
+    turn: &HistoryTurn,
+    with_thinking: bool,
+    is_last: bool,
+) -> Option<Option<String>> {
+    if turn.raw.is_empty() {
+        messages.push(Role::Assistant, message::plain(&turn.plain_text()));
+        return None;
+    }
+    let mut steps: Vec<Said> = turn.raw.iter().map(|raw| Said::clone(&raw.said("anthropic", read_again))).collect();
+    // A pause that nothing came after was a cut: somebody stopped the reply before it went on.
+    if let Some(last) = steps.iter_mut().rev().find(|said| !said.blocks.is_empty()).filter(|_| !is_last) {
+        last.is_complete &= !last.is_paused;
+        last.is_paused = false;
+    }
+    let mut first_call = 0;
+    for said in &steps {
+        let result = |at: usize| turn.result_text(first_call + at);
+        let sent = said.sent(with_thinking, |at| result(at).is_some());
+        messages.push(Role::Assistant, sent.content);
+        let images = |at: usize| turn.images_of(first_call + at).map(image).collect();
+        messages.push(Role::User, sent.calls.iter().map(|(at, id)| tool_result(id, result(*at), images(*at))));
+        first_call += said.calls();
+    }
+    steps.last().filter(|said| said.is_paused)?;
+    Some(steps.into_iter().rev().find_map(|said| said.container))
+}
+
+/// What a stored response said, whole or not.
+pub fn read_again(raw: &[u8]) -> Said {
+    let mut decoder = MessagesDecoder::keeping_message();
+    let mut items = Vec::new();
+    decoder.feed(raw, &mut items);
+    let outcome = decoder.finish(&mut items);
+    Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
+}
+
+fn user_part(part: UserPart<'_>) -> Option<Value> {
+    match part {
+        UserPart::Text(text) => message::plain(&text),
+        UserPart::Image(shown) => Some(image(shown)),
+    }
+}
+
+fn image(shown: &ShownImage) -> Value {
+    json!({"type": "image", "source": {"type": "base64", "media_type": shown.mime, "data": shown.data()}})
+}
+
+fn tool_result(id: &str, answer: Option<(String, bool)>, images: Vec<Value>) -> Value {
+    let (text, is_error) = answer.unwrap_or_else(|| (UNANSWERED.to_owned(), true));
+    let mut result = json!({"type": "tool_result", "tool_use_id": id, "content": text});
+    if !images.is_empty() {
+        result["content"] = message::plain(&text).into_iter().chain(images).collect();
+    }
+    if is_error {
+        result["is_error"] = json!(true);
+    }
+    result
+}
+
+#[cfg(test)]
+pub(super) mod tests;

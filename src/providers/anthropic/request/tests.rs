@@ -1,0 +1,322 @@
+//! Request bodies: what goes out of a path, in both modes.
+
+use serde_json::json;
+
+use super::*;
+use crate::history::sample::{block, result_block, turn, use_block};
+use turnleaf_domain::branch::ContextPolicy;
+use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::{Content, Params, Thinking};
+
+fn words(role: Role, text: &str) -> HistoryTurn {
+    turn(role, vec![block(1, Content::text(text), None)], &[])
+}
+
+fn user(text: &str) -> HistoryTurn {
+    words(Role::User, text)
+}
+
+pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+    ChatRequest {
+        model: model.into(),
+        system: None,
+        history,
+        params: Params::default(),
+        thinking: Thinking::Medium,
+        is_thinking_mode: true,
+        capabilities: models::capabilities(model),
+        tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
+        previous_response: None,
+        own_tools: Vec::new(),
+    }
+}
+
+fn messages_of(history: Vec<HistoryTurn>) -> Value {
+    let body: Value = serde_json::from_slice(&body(&request("claude-sonnet-4-5", history))).unwrap();
+    body["messages"].clone()
+}
+
+/// A whole response with this content.
+fn saying(content: Value, stop: &str) -> String {
+    json!({"type": "message", "id": "m", "model": "c", "content": content, "stop_reason": stop}).to_string()
+}
+
+fn call(id: &str) -> Value {
+    json!({"type": "tool_use", "id": id, "name": "f", "input": {"a": 1}})
+}
+
+fn signed() -> Value {
+    json!({"type": "thinking", "thinking": "why", "signature": "s"})
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn message(role: &str, content: &[Value]) -> Value {
+    json!({"role": role, "content": content})
+}
+
+fn result(id: &str, text: &str) -> Value {
+    json!({"type": "tool_result", "tool_use_id": id, "content": text})
+}
+
+#[test]
+fn a_plain_request_has_exactly_these_bytes() {
+    let mut plain = request("claude-sonnet-4-0", vec![user("Hi \"you\"")]);
+    plain.system = Some("Be kind.".into());
+    plain.thinking = Thinking::Off;
+    plain.params.temperature = Some(0.5);
+    plain.params.max_tokens = Some(9);
+    plain.params.stop_sequences = vec!["END".into()];
+    plain.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    let expected = concat!(
+        r#"{"model":"claude-sonnet-4-0","max_tokens":9,"system":"Be kind.","#,
+        r#""messages":[{"role":"user","content":[{"type":"text","text":"Hi \"you\""}]}],"stream":true,"#,
+        r#""temperature":0.5,"stop_sequences":["END"],"#,
+        r#""tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}]}"#
+    );
+    assert_eq!(body(&plain), expected);
+    assert_eq!(body(&plain), body(&plain));
+}
+
+#[test]
+fn a_newer_model_is_asked_to_show_its_thinking() {
+    let asked = request("claude-opus-4-7", vec![user("Hi")]);
+    let expected = concat!(
+        r#"{"model":"claude-opus-4-7","max_tokens":128000,"#,
+        r#""messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"stream":true,"#,
+        r#""thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"medium"}}"#
+    );
+    assert_eq!(body(&asked), expected);
+}
+
+#[test]
+fn a_tool_loop_goes_back_step_by_step_with_its_thinking() {
+    let blocks = vec![
+        use_block(10),
+        use_block(11),
+        result_block(12, 11, json!({"n": 2}), false),
+        result_block(13, 10, json!("first"), true),
+        use_block(14),
+        result_block(15, 14, json!("third"), false),
+    ];
+    let empty = json!({"type": "thinking", "thinking": "", "signature": "t"});
+    let raw = [
+        saying(json!([signed(), call("a"), call("b")]), "tool_use"),
+        saying(json!([empty, call("a")]), "tool_use"),
+        saying(json!([text("Done.")]), "end_turn"),
+    ];
+    let sent = messages_of(vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")]);
+    let mut failed = result("a", "first");
+    failed["is_error"] = json!(true);
+    let expected = json!([
+        message("user", &[text("Go")]),
+        message("assistant", &[signed(), call("a"), call("b")]),
+        message("user", &[failed, result("b", "{\"n\":2}")]),
+        message("assistant", &[empty, call("a")]),
+        message("user", &[result("a", "third")]),
+        message("assistant", &[text("Done.")]),
+        message("user", &[text("More")]),
+    ]);
+    assert_eq!(sent, expected);
+}
+
+#[test]
+fn a_call_without_a_result_gets_one_in_front_of_what_the_user_says_next() {
+    let raw = [saying(json!([signed(), call("a")]), "tool_use")];
+    let sent = messages_of(vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &raw), user("More")]);
+    let mut cancelled = result("a", UNANSWERED);
+    cancelled["is_error"] = json!(true);
+    assert_eq!(sent[2], message("user", &[cancelled, text("More")]));
+}
+
+#[test]
+fn a_call_that_was_cut_goes_back_only_with_its_result() {
+    let cut = json!([text("I call."), {"type": "tool_use", "id": "a", "name": "f", "input": "{\"a\""}]);
+    let raw = [saying(cut, "max_tokens")];
+    let without = messages_of(vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &raw), user("More")]);
+    assert_eq!(without[1], message("assistant", &[text("I call.")]));
+    assert_eq!(without[2], message("user", &[text("More")]));
+    let blocks = vec![use_block(10), result_block(11, 10, json!("no JSON"), true)];
+    let with = messages_of(vec![user("Go"), turn(Role::Assistant, blocks, &raw)]);
+    assert_eq!(with[1]["content"][1], json!({"type": "tool_use", "id": "a", "name": "f", "input": {}}));
+    assert_eq!(with[2]["content"][0]["tool_use_id"], "a");
+}
+
+#[test]
+fn without_bytes_a_turn_is_its_text_and_nothing_is_left_out_of_turn() {
+    let signed_only = saying(json!([signed()]), "max_tokens");
+    let thought = || vec![block(1, Content::thinking("why"), None)];
+    for (reply, expected) in [
+        (words(Role::Assistant, "other model"), Some("other model")),
+        (words(Role::Assistant, " \n"), None),
+        (turn(Role::Assistant, thought(), &[]), None),
+        (turn(Role::Assistant, thought(), &[signed_only]), None),
+        (turn(Role::Assistant, thought(), &[r#"{"type":"error","error":{"message":"no"}}"#.into()]), None),
+    ] {
+        let sent = messages_of(vec![user("A"), reply, user("B")]);
+        let alternating = |said: &str| {
+            json!([message("user", &[text("A")]), message("assistant", &[text(said)]), message("user", &[text("B")])])
+        };
+        let joined = json!([message("user", &[text("A"), text("B")])]);
+        assert_eq!(sent, expected.map_or(joined, alternating));
+    }
+}
+
+/// A stream that breaks off behind these blocks; the last one has no end.
+fn breaking_off(blocks: &[(Value, Value)]) -> String {
+    let mut events = vec![json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": []}})];
+    for (index, (start, delta)) in blocks.iter().enumerate() {
+        events.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
+        events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+        if index + 1 < blocks.len() {
+            events.push(json!({"type": "content_block_stop", "index": index}));
+        }
+    }
+    events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+    let thinking = (
+        json!({"type": "thinking", "thinking": "why", "signature": "s"}),
+        json!({"type": "thinking_delta", "thinking": ""}),
+    );
+    let half = (text(""), json!({"type": "text_delta", "text": "It is"}));
+    let calling = (
+        json!({"type": "tool_use", "id": "b", "name": "f", "input": {}}),
+        json!({"type": "input_json_delta", "partial_json": "{\"a\":1}"}),
+    );
+    let blocks = vec![
+        use_block(10),
+        result_block(11, 10, json!("first"), false),
+        use_block(12),
+        result_block(13, 12, json!("cancelled by the user"), true),
+    ];
+    let step = saying(json!([signed(), call("a")]), "tool_use");
+    let loop_before = [message("user", &[text("Go")]), message("assistant", &[signed(), call("a")])];
+    for (what, last, behind) in [
+        (
+            "in a text",
+            breaking_off(&[thinking.clone(), half.clone()]),
+            vec![
+                message("user", &[result("a", "first")]),
+                message("assistant", &[signed(), text("It is")]),
+                message("user", &[text("More")]),
+            ],
+        ),
+        (
+            "in thinking",
+            breaking_off(std::slice::from_ref(&thinking)),
+            vec![message("user", &[result("a", "first"), text("More")])],
+        ),
+        (
+            "in a call whose arguments could be all",
+            breaking_off(&[thinking.clone(), calling]),
+            vec![message("user", &[result("a", "first"), text("More")])],
+        ),
+        ("before anything came", String::new(), vec![message("user", &[result("a", "first"), text("More")])]),
+    ] {
+        let reply = turn(Role::Assistant, blocks.clone(), &[step.clone(), last]);
+        let expected = Value::Array([&loop_before[..], &behind].concat());
+        assert_eq!(messages_of(vec![user("Go"), reply, user("More")]), expected, "{what}");
+    }
+    // The person stopped while the tool ran: the call is whole, and its result says so.
+    let reply =
+        turn(Role::Assistant, vec![use_block(10), result_block(11, 10, json!("cancelled by the user"), true)], &[step]);
+    let mut cancelled = result("a", "cancelled by the user");
+    cancelled["is_error"] = json!(true);
+    assert_eq!(messages_of(vec![user("Go"), reply, user("More")])[2], message("user", &[cancelled, text("More")]));
+}
+
+#[test]
+fn thinking_is_left_out_where_it_was_refused_or_the_policy_says_so_and_never_blanked() {
+    let said = [saying(json!([signed(), text("One")]), "end_turn")];
+    let calling = [saying(json!([signed(), call("a")]), "tool_use")];
+    let own_steps = turn(Role::Assistant, vec![use_block(10), result_block(11, 10, json!("r"), false)], &calling);
+    let history = vec![user("A"), turn(Role::Assistant, vec![], &said), user("B"), own_steps];
+    let thinking_in = |model: &str, policy: ContextPolicy, is_refused: bool| {
+        let mut asked = request(model, history.clone());
+        asked.policy = policy;
+        asked.history[1].leaves_out_reasoning = is_refused;
+        let body: Value = serde_json::from_slice(&body(&asked)).unwrap();
+        let has = |at: usize| body["messages"][at]["content"].as_array().unwrap().contains(&signed());
+        assert!(!body.to_string().contains("\"thinking\":\"\""), "{body}");
+        ((has(1), has(3)), body["thinking"]["display"].as_str().map(str::to_owned))
+    };
+    for (model, policy, is_refused, expected, display) in [
+        ("claude-opus-4-7", ContextPolicy::Exact, false, (true, true), Some("summarized")),
+        ("claude-opus-4-7", ContextPolicy::Exact, true, (false, true), Some("summarized")),
+        ("claude-opus-4-7", ContextPolicy::SignaturesOnly, false, (true, true), Some("omitted")),
+        ("claude-sonnet-4-5", ContextPolicy::SignaturesOnly, false, (true, true), Some("omitted")),
+        ("claude-3-7-sonnet-20250219", ContextPolicy::SignaturesOnly, false, (true, true), None),
+        ("claude-opus-4-7", ContextPolicy::OmitCompleted, false, (false, true), Some("summarized")),
+        // Without the earlier signatures the later ones would not hold.
+        ("claude-opus-5-5", ContextPolicy::OmitCompleted, false, (true, true), Some("summarized")),
+    ] {
+        let found = thinking_in(model, policy, is_refused);
+        assert_eq!(found, (expected, display.map(str::to_owned)), "{model} {policy:?} {is_refused}");
+    }
+}
+
+#[test]
+fn the_user_has_the_first_and_the_last_word_except_behind_a_pause() {
+    let go_on = message("user", &[text(GO_ON)]);
+    let said = message("assistant", &[text("Hi")]);
+    assert_eq!(messages_of(vec![words(Role::Assistant, "Hi")]), json!([go_on, said, go_on]));
+    let pause = json!([text("Hi"), {"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}}]);
+    let paused = turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn")]);
+    assert_eq!(messages_of(vec![user("A"), paused])[1]["content"], pause);
+}
+
+#[test]
+fn a_system_turn_and_an_image_become_words_of_the_user() {
+    let image = Content::Image { blob: "b".into(), mime: "image/png".into(), alt: "a cat".into() };
+    let shown = turn(Role::User, vec![block(1, Content::text("Look"), None), block(2, image, None)], &[]);
+    let sent = messages_of(vec![words(Role::System, "Rule"), shown]);
+    let expected = message("user", &[text("<system>\nRule\n</system>"), text("Look\n\n[image: a cat]")]);
+    assert_eq!(sent, json!([expected]));
+}
+
+#[test]
+fn a_longer_history_begins_with_the_same_messages() {
+    let raw = [saying(json!([signed(), text("One")]), "end_turn")];
+    let path =
+        vec![user("A"), turn(Role::Assistant, vec![], &raw), user("B"), words(Role::Assistant, "Two"), user("C")];
+    let whole = messages_of(path.clone());
+    for length in [1, 3, 5] {
+        let shorter = messages_of(path[..length].to_vec()).as_array().unwrap().clone();
+        assert_eq!(shorter, whole.as_array().unwrap()[..length], "{length}");
+    }
+}
+
+#[test]
+fn a_pause_that_nothing_came_after_was_a_cut() {
+    let search = json!({"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}});
+    let pause = json!([text("Hi"), search, signed()]);
+    let stopped = turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn")]);
+    let sent = messages_of(vec![user("A"), stopped, user("B")]);
+    assert_eq!(sent[1], message("assistant", &[text("Hi")]));
+    let found = json!([{"type": "web_search_tool_result", "tool_use_id": "x", "content": []}, text("So")]);
+    let whole =
+        turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn"), saying(found.clone(), "end_turn")]);
+    let sent = messages_of(vec![user("A"), whole, user("B")]);
+    let both: Vec<Value> = [pause, found].iter().flat_map(|part| part.as_array().unwrap().clone()).collect();
+    assert_eq!(sent[1], message("assistant", &both));
+}
+
+#[test]
+fn tools_that_the_provider_runs_are_asked_for_in_its_own_words() {
+    let mut asked = request("claude-sonnet-4-6", vec![user("Hi")]);
+    asked.own_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    let sent: Value = serde_json::from_slice(&body(&asked)).unwrap();
+    assert_eq!(
+        sent["tools"],
+        json!([{"type": "web_search_20250305", "name": "web_search"}, {"type": "code_execution_20260120", "name": "code_execution"}])
+    );
+    assert_eq!(models::own_tools("claude-sonnet-4-6"), ["web_search", "code_execution"]);
+    assert!(models::own_tools("some-other-model").is_empty());
+}

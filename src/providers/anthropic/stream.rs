@@ -1,0 +1,210 @@
+//! The decoder of Messages: what the values of one response body mean (providers.md 2.4, 3.3). How they come out of the
+//! bytes is `body`; how blocks come out of their fragments is `blocks`.
+
+use serde_json::Value;
+
+use crate::anthropic::block::opaque;
+use crate::anthropic::blocks::Blocks;
+use crate::anthropic::message::Said;
+use crate::anthropic::usage::Counts;
+use crate::body::JsonBody;
+use crate::provider::Item;
+use crate::reader::{Judge, Piece, Reader};
+use crate::redact::Secrets;
+use turnleaf_domain::notice::Notice;
+use turnleaf_domain::{Failure, Usage};
+
+/// The state of one response body.
+pub type MessagesDecoder = JsonBody<MessagesReader>;
+
+/// What Messages make of a body.
+#[derive(Debug, Default)]
+pub struct MessagesReader {
+    blocks: Blocks,
+    counts: Counts,
+    has_model: bool,
+    has_reply: bool,
+    stop_reason: Option<String>,
+    /// `message_stop` came, or the reply was one document.
+    is_stopped: bool,
+    /// Thinking that the server left out of the request (providers.md 3.7).
+    transformations: Vec<Value>,
+    /// That it did was told.
+    is_noticed: bool,
+    /// Where its code ran.
+    container: Option<String>,
+}
+
+impl MessagesDecoder {
+    /// `provider` is the name for people, used in sentences about failures.
+    pub fn of(provider: &str, secrets: Secrets) -> Self {
+        Self::new(MessagesReader::default(), Judge::new(provider, secrets))
+    }
+
+    /// The same, keeping what has to go back in the next request.
+    pub fn keeping_message() -> Self {
+        let mut reader = MessagesReader::default();
+        reader.blocks.keeps = true;
+        Self::new(reader, Judge::new("", Secrets::default()))
+    }
+}
+
+impl MessagesReader {
+    /// What has to go back, if it was kept.
+    pub fn into_said(self) -> Said {
+        let is_paused = self.stop_reason.as_deref() == Some("pause_turn");
+        Said { is_complete: self.is_complete(), is_paused, container: self.container, blocks: self.blocks.into_said() }
+    }
+
+    /// Takes what `message_start` says, or a whole reply, which has its content and its end in it.
+    fn message(&mut self, message: &Value, is_mended: bool, out: &mut Vec<Item>) {
+        self.has_reply = true;
+        if let Some(model) = text_of(message, "model").filter(|_| !self.has_model) {
+            self.has_model = true;
+            out.push(Item::Model(model.to_owned()));
+        }
+        self.blocks.of_response(text_of(message, "id").unwrap_or_default());
+        self.beside(message);
+        for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
+            self.notice(out);
+            self.blocks.start(None, block, is_mended, out);
+            self.blocks.stop(None, out);
+        }
+        self.stop_because(message, out);
+    }
+
+    /// Takes what stands beside the content, in `message_start` as in `message_delta`.
+    fn beside(&mut self, value: &Value) {
+        if let Some(usage) = value.get("usage") {
+            self.counts.take(usage);
+        }
+        if let Some(Value::Array(list)) = value.get("input_transformations") {
+            self.transformations.clone_from(list);
+        }
+    }
+
+    /// Says that the server left something out: in front of the first block where it is known by then, else at the end.
+    fn notice(&mut self, out: &mut Vec<Item>) {
+        if !self.transformations.is_empty() && !std::mem::replace(&mut self.is_noticed, true) {
+            out.push(Item::Notice(Notice::ReasoningDropped));
+        }
+    }
+
+    /// Takes how the message stands: why it stops, and in which container its code ran.
+    fn stop_because(&mut self, place: &Value, out: &mut Vec<Item>) {
+        if let Some(container) = place.get("container").and_then(|container| text_of(container, "id")) {
+            self.container = Some(container.to_owned());
+        }
+        if let Some(reason) = text_of(place, "stop_reason")
+            && self.stop_reason.as_deref() != Some(reason)
+        {
+            self.blocks.end(true, out);
+            out.push(Item::Stop(reason.to_owned()));
+            self.stop_reason = Some(reason.to_owned());
+        }
+    }
+
+    fn stop(&mut self, out: &mut Vec<Item>) {
+        self.is_stopped = true;
+        self.blocks.end(true, out);
+        if !self.transformations.is_empty() && !self.blocks.is_empty() {
+            self.notice(out);
+            let list = Value::Array(std::mem::take(&mut self.transformations));
+            out.push(Item::Opaque(opaque("input_transformations", list)));
+        }
+    }
+}
+
+impl Reader for MessagesReader {
+    /// Errors are events and documents of the type `error`; gateways have shapes of their own, without any type.
+    fn is_error(&self, said: Piece<'_>) -> bool {
+        let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
+        let kind = text_of(said.value, "type");
+        said.event == "error"
+            || kind == Some("error")
+            || has("error")
+            || (kind.is_none() && (has("detail") || has("message")))
+    }
+
+    fn take(&mut self, said: Piece<'_>, _: &Judge, out: &mut Vec<Item>) -> Result<(), Failure> {
+        let value = said.value;
+        if self.is_stopped {
+            if text_of(value, "type") != Some("message_start") {
+                return Ok(());
+            }
+            // Gateways that run tools themselves send one message behind the other: the reply goes on.
+            self.is_stopped = false;
+            self.stop_reason = None;
+        }
+        let index = value.get("index").and_then(Value::as_u64);
+        let part = |key: &str| value.get(key).unwrap_or(&Value::Null);
+        match text_of(value, "type").unwrap_or_default() {
+            "message_start" => self.message(part("message"), said.is_mended, out),
+            "content_block_start" => {
+                self.has_reply = true;
+                if self.blocks.is_empty() {
+                    self.notice(out);
+                }
+                self.blocks.start(index, part("content_block"), said.is_mended, out);
+            }
+            "content_block_delta" => {
+                self.has_reply = true;
+                self.blocks.delta(index, part("delta"), said.is_mended, out);
+            }
+            "content_block_stop" => self.blocks.stop(index, out),
+            "message_delta" => {
+                self.has_reply = true;
+                self.beside(value);
+                self.stop_because(part("delta"), out);
+            }
+            "message_stop" => self.stop(out),
+            "message" => {
+                self.message(value, said.is_mended, out);
+                self.stop(out);
+            }
+            // Pings, and events of tomorrow: new ones may be added at any time.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn usage_of(&mut self, value: &Value) {
+        self.beside(value);
+    }
+
+    fn seam(&mut self, out: &mut Vec<Item>) {
+        self.blocks.end(false, out);
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_stopped
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_stopped && self.stop_reason.is_some()
+    }
+
+    fn has_reply(&self) -> bool {
+        self.has_reply
+    }
+
+    fn stop_reason(&self) -> Option<&str> {
+        self.stop_reason.as_deref()
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.counts.usage()
+    }
+
+    fn cost(&self) -> Option<u64> {
+        self.counts.cost()
+    }
+}
+
+/// A string field that says something.
+fn text_of<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

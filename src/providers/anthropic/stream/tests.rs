@@ -1,0 +1,388 @@
+//! The decoder against what servers send that no recording holds.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::provider::{Decoder, Outcome};
+use turnleaf_domain::FailureKind;
+
+fn decode(body: &[u8]) -> (Vec<Item>, Outcome) {
+    let whole = pieces([body]);
+    assert_eq!(pieces(body.chunks(1)), whole, "byte by byte");
+    whole
+}
+
+fn pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
+    let mut decoder = MessagesDecoder::of("P", Secrets::default());
+    let mut items = Vec::new();
+    for piece in pieces {
+        decoder.feed(piece, &mut items);
+    }
+    let outcome = decoder.finish(&mut items);
+    (items, outcome)
+}
+
+fn stream(events: &[Value]) -> String {
+    events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap())).collect()
+}
+
+fn begin() -> Value {
+    json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": [],
+        "usage": {"input_tokens": 3, "output_tokens": 1}}})
+}
+
+fn start(index: u64, block: Value) -> Value {
+    json!({"type": "content_block_start", "index": index, "content_block": block})
+}
+
+fn delta(index: u64, delta: Value) -> Value {
+    json!({"type": "content_block_delta", "index": index, "delta": delta})
+}
+
+fn text_delta(index: u64, text: &str) -> Value {
+    delta(index, json!({"type": "text_delta", "text": text}))
+}
+
+fn stop(index: u64) -> Value {
+    json!({"type": "content_block_stop", "index": index})
+}
+
+fn end(reason: &str) -> [Value; 2] {
+    [
+        json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 9}}),
+        json!({"type": "message_stop"}),
+    ]
+}
+
+/// The items of a whole reply with these events in its middle, without its model, its stop and its usage.
+fn items(middle: &[Value]) -> Vec<Item> {
+    let body = stream(&[&[begin()], middle, &end("end_turn")].concat());
+    let (items, outcome) = decode(body.as_bytes());
+    assert!(outcome.complete, "{outcome:?}");
+    items.into_iter().filter(|item| !matches!(item, Item::Model(_) | Item::Stop(_) | Item::Usage(_))).collect()
+}
+
+fn text(text: &str) -> Item {
+    Item::Text(text.into())
+}
+
+fn kept(kind: &str, value: Value) -> Item {
+    Item::Opaque(opaque(kind, value))
+}
+
+fn kind(outcome: &Outcome) -> Option<FailureKind> {
+    outcome.failure.as_ref().map(|failure| failure.kind)
+}
+
+#[test]
+fn only_a_message_stop_behind_a_stop_reason_completes() {
+    let said = [begin(), start(0, json!({"type": "text", "text": ""})), text_delta(0, "half")];
+    let [reason, over] = end("end_turn");
+    for (rest, is_complete) in [
+        (vec![], false),
+        (vec![stop(0), reason.clone()], false),
+        (vec![stop(0), over.clone()], false),
+        (vec![stop(0), reason.clone(), over.clone()], true),
+        (vec![reason.clone(), over.clone(), json!({"type": "ping", "cost": "0"})], true),
+    ] {
+        let body = stream(&[&said[..], &rest].concat());
+        let (items, outcome) = decode(body.as_bytes());
+        assert_eq!(outcome.complete, is_complete, "{body}");
+        assert_eq!(kind(&outcome), (!is_complete).then_some(FailureKind::ProviderTruncated), "{body}");
+        assert!(items.contains(&text("half")), "{body}");
+    }
+}
+
+#[test]
+fn a_second_message_goes_on_with_the_reply_and_must_end_too() {
+    let whole = |begun: Value| json!({"type": "message_start", "message": begun});
+    let called = json!({"id": "n", "model": "c", "stop_reason": "tool_use",
+        "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]});
+    let [reason, over] = end("end_turn");
+    let said = [
+        whole(called),
+        over.clone(),
+        begin(),
+        start(0, json!({"type": "text", "text": ""})),
+        text_delta(0, "Hi"),
+        stop(0),
+        reason,
+        over,
+    ];
+    for (count, expected) in [(2, Some("tool_use")), (3, None), (7, Some("end_turn")), (8, Some("end_turn"))] {
+        let (items, outcome) = decode(stream(&said[..count]).as_bytes());
+        assert_eq!((outcome.complete, outcome.stop_reason.as_deref()), (count % 6 == 2, expected), "{count}");
+        assert!(matches!(items[1], Item::ToolCall { index: 0, .. }));
+        assert_eq!(items.contains(&text("Hi")), count > 4);
+    }
+}
+
+#[test]
+fn every_stop_reason_is_kept_word_by_word() {
+    for reason in ["refusal", "pause_turn", "model_context_window_exceeded", "of_tomorrow"] {
+        let (items, outcome) = decode(stream(&[&[begin()][..], &end(reason)].concat()).as_bytes());
+        assert_eq!((outcome.complete, outcome.stop_reason.as_deref()), (true, Some(reason)));
+        assert!(items.contains(&Item::Stop(reason.into())));
+    }
+}
+
+#[test]
+fn blocks_stay_in_the_order_in_which_they_began_even_where_they_overlap() {
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "f", "input": {}});
+    let more = |index, json: &str| delta(index, json!({"type": "input_json_delta", "partial_json": json}));
+    let found = items(&[
+        start(0, json!({"type": "text", "text": ""})),
+        start(1, call("a")),
+        more(1, "{\"x\""),
+        text_delta(0, "one "),
+        start(2, json!({"type": "text", "text": ""})),
+        text_delta(2, "two"),
+        more(1, ":1}"),
+        text_delta(0, "more"),
+        stop(2),
+        stop(0),
+        stop(1),
+    ]);
+    let arguments = |text: &str| Item::ToolArguments { index: 0, text: text.into() };
+    let called = Item::ToolCall { index: 0, id: "a".into(), name: "f".into() };
+    assert_eq!(found, [text("one "), text("more"), called, arguments("{\"x\""), arguments(":1}"), text("two")]);
+}
+
+#[test]
+fn a_call_has_its_arguments_however_they_come() {
+    let call = |index, input: Value| start(index, json!({"type": "tool_use", "name": "f", "input": input}));
+    let more = |index, json: &str| delta(index, json!({"type": "input_json_delta", "partial_json": json}));
+    let found = items(&[
+        call(0, json!({})),
+        more(0, ""),
+        more(0, "{\"a\":1}"),
+        stop(0),
+        call(1, json!({"b": 2})),
+        stop(1),
+        call(2, json!({})),
+        stop(2),
+    ]);
+    let called = |index: u64| Item::ToolCall { index, id: format!("call-m-{index}"), name: "f".into() };
+    let arguments = |index, text: &str| Item::ToolArguments { index, text: text.into() };
+    assert_eq!(found, [called(0), arguments(0, "{\"a\":1}"), called(1), arguments(1, "{\"b\":2}"), called(2)]);
+}
+
+#[test]
+fn signatures_stand_behind_their_thinking_also_where_it_is_empty() {
+    let signed = |index| delta(index, json!({"type": "signature_delta", "signature": "s"}));
+    let thinking = json!({"type": "thinking", "thinking": "", "signature": ""});
+    let found = items(&[
+        start(0, thinking.clone()),
+        delta(0, json!({"type": "thinking_delta", "thinking": "why"})),
+        signed(0),
+        stop(0),
+        start(1, thinking),
+        signed(1),
+        stop(1),
+        start(2, json!({"type": "redacted_thinking", "data": "d"})),
+        stop(2),
+    ]);
+    let signature = Item::ThinkingSignature("s".into());
+    assert_eq!(found, [Item::Thinking("why".into()), signature.clone(), signature, Item::Redacted("d".into())]);
+}
+
+#[test]
+fn what_nobody_has_heard_of_keeps_its_place() {
+    let citation = json!({"type": "char_location", "cited_text": "c"});
+    let strange = json!({"type": "sparkle_delta", "n": 1});
+    let found = items(&[
+        json!({"type": "event_of_tomorrow", "index": 0}),
+        start(0, json!({"type": "text", "text": "", "citations": []})),
+        delta(0, json!({"type": "citations_delta", "citation": citation})),
+        text_delta(0, "cited"),
+        delta(0, strange.clone()),
+        stop(0),
+        start(1, json!({"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}})),
+        delta(1, json!({"type": "input_json_delta", "partial_json": "{\"q\":\"a\"}"})),
+        stop(1),
+        start(2, json!({"type": "block_of_tomorrow", "n": 2})),
+        delta(2, strange.clone()),
+        stop(2),
+        start(3, json!({"type": "compaction", "content": null})),
+        delta(3, json!({"type": "compaction_delta", "content": "all"})),
+        stop(3),
+    ]);
+    let mut tomorrow = opaque("block_of_tomorrow", json!({"type": "block_of_tomorrow", "n": 2}));
+    tomorrow.insert("deltas".into(), json!([strange]));
+    let expected = [
+        text("cited"),
+        kept("citation", citation),
+        kept("sparkle_delta", strange),
+        Item::OwnCall { id: "x".into(), name: "web_search".into(), server: None },
+        Item::OwnArguments { id: "x".into(), text: r#"{"q":"a"}"#.into() },
+        Item::Opaque(tomorrow),
+        kept("compaction", json!({"type": "compaction", "content": "all"})),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn thinking_that_the_server_dropped_is_noticed_in_front_and_kept_at_the_end() {
+    let dropped = json!([{"type": "thinking_dropped", "path": "messages.1.content.0"}]);
+    let said = [start(0, json!({"type": "text", "text": "Hi"})), stop(0)];
+    let mut first = begin();
+    first["message"]["input_transformations"] = dropped.clone();
+    let (items, _) = decode(stream(&[&[first.clone()][..], &said, &end("end_turn")].concat()).as_bytes());
+    assert_eq!(items[1..3], [Item::Notice(Notice::ReasoningDropped), text("Hi")]);
+    assert!(items.contains(&kept("input_transformations", dropped.clone())), "{items:?}");
+    // Nothing was said: what failed then may be tried again.
+    let (items, _) = decode(stream(&[first]).as_bytes());
+    assert!(!items.iter().any(|item| matches!(item, Item::Notice(_))), "{items:?}");
+
+    let mut late = end("end_turn");
+    late[0]["input_transformations"] = dropped;
+    let (items, _) = decode(stream(&[&[begin()][..], &said, &late].concat()).as_bytes());
+    let noticed = items.iter().filter(|item| matches!(item, Item::Notice(_))).count();
+    assert_eq!((noticed, &items[1]), (1, &text("Hi")));
+    let mut nothing = begin();
+    nothing["message"]["input_transformations"] = json!([]);
+    let (items, _) = decode(stream(&[&[nothing][..], &said, &end("end_turn")].concat()).as_bytes());
+    assert!(!items.iter().any(|item| matches!(item, Item::Notice(_) | Item::Opaque(_))), "{items:?}");
+}
+
+#[test]
+fn an_error_in_the_stream_ends_it_and_keeps_what_was_said() {
+    for (error, expected) in [
+        (
+            json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}),
+            FailureKind::ProviderOverloaded,
+        ),
+        (json!({"type": "error", "error": {"type": "api_error", "message": "x"}}), FailureKind::ProviderError),
+        (
+            json!({"type": "error", "error": {"type": "rate_limit_error", "message": "x"}}),
+            FailureKind::ProviderRateLimited,
+        ),
+        (json!({"type": "error", "error": {"type": "billing_error", "message": "x"}}), FailureKind::ProviderQuota),
+    ] {
+        let said = [begin(), start(0, json!({"type": "text", "text": ""})), text_delta(0, "half"), error];
+        let (items, outcome) = decode(stream(&said).as_bytes());
+        assert_eq!((outcome.complete, kind(&outcome)), (false, Some(expected)));
+        assert!(items.contains(&text("half")) && matches!(items.last(), Some(Item::Usage(_))), "{items:?}");
+    }
+    let (_, outcome) = decode(br#"{"type":"error","error":{"type":"overloaded_error","message":"x"}}"#);
+    assert_eq!(kind(&outcome), Some(FailureKind::ProviderOverloaded));
+    let (_, outcome) = decode(br#"{"detail":"Not authenticated"}"#);
+    assert!(!outcome.complete);
+}
+
+#[test]
+fn halves_of_a_character_in_two_deltas_become_one() {
+    let half = |half: &str| {
+        format!(
+            "data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"{half}\"}}}}\n\n"
+        )
+    };
+    let open = stream(&[begin(), start(0, json!({"type": "text", "text": ""}))]);
+    for (pieces, expected) in [(["a\\ud83d", "\\ude00b"], "a😀b"), (["a\\ud83d", "b"], "a\u{fffd}b")] {
+        let body = open.clone() + &half(pieces[0]) + &half(pieces[1]) + &stream(&end("end_turn"));
+        let (items, _) = decode(body.as_bytes());
+        let whole: String = items
+            .iter()
+            .filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None })
+            .collect();
+        assert_eq!(whole, expected);
+    }
+    let (items, _) = decode((open + &half("a\\ud83d")).as_bytes());
+    assert!(items.contains(&text("\u{fffd}")), "{items:?}");
+}
+
+#[test]
+fn a_reply_that_is_one_document_is_read_too() {
+    let body = json!({"type": "message", "id": "m", "model": "c", "role": "assistant", "stop_reason": "tool_use",
+        "content": [
+            {"type": "thinking", "thinking": "why", "signature": "s"},
+            {"type": "text", "text": "Hi"},
+            {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}},
+        ],
+        "usage": {"input_tokens": 3, "output_tokens": 4}});
+    let (items, outcome) = decode(body.to_string().as_bytes());
+    assert_eq!((outcome.complete, outcome.stop_reason.as_deref()), (true, Some("tool_use")));
+    assert_eq!(
+        items[..7],
+        [
+            Item::Model("c".into()),
+            Item::Thinking("why".into()),
+            Item::ThinkingSignature("s".into()),
+            text("Hi"),
+            Item::ToolCall { index: 0, id: "a".into(), name: "f".into() },
+            Item::ToolArguments { index: 0, text: "{\"x\":1}".into() },
+            Item::Stop("tool_use".into()),
+        ]
+    );
+}
+
+#[test]
+fn a_server_that_forgets_where_blocks_begin_or_end_is_understood() {
+    let plain = json!({"type": "text", "text": ""});
+    for middle in [
+        vec![text_delta(0, "Hi"), stop(0)],
+        vec![start(0, plain.clone()), text_delta(0, "Hi")],
+        vec![start(0, plain), text_delta(0, "Hi"), stop(0), stop(0), stop(7)],
+    ] {
+        assert_eq!(items(&middle), [text("Hi")], "{middle:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_makes_it_panic_and_every_split_is_the_same(
+        events in prop::collection::vec((0..9usize, 0..3u64), 0..12),
+        cut in 0..4000usize,
+    ) {
+        let make = |(what, index): &(usize, u64)| match what {
+            0 => begin(),
+            1 => start(*index, json!({"type": "text", "text": ""})),
+            2 => start(*index, json!({"type": "tool_use", "id": "a", "name": "f", "input": {}})),
+            3 => text_delta(*index, "t"),
+            4 => delta(*index, json!({"type": "input_json_delta", "partial_json": "{"})),
+            5 => delta(*index, json!({"type": "signature_delta", "signature": "s"})),
+            6 => stop(*index),
+            7 => end("end_turn")[0].clone(),
+            _ => end("end_turn")[1].clone(),
+        };
+        let body = stream(&events.iter().map(make).collect::<Vec<_>>());
+        let (_, outcome) = decode(&body.as_bytes()[..cut.min(body.len())]);
+        prop_assert_eq!(outcome.complete, outcome.failure.is_none());
+    }
+}
+
+#[test]
+fn what_the_provider_found_is_a_result_without_what_is_sealed() {
+    let page = json!({"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "E"});
+    let cited = json!({"type": "web_search_result_location", "url": "https://a.example", "title": "A", "cited_text": "so",
+        "encrypted_index": "E"});
+    let result =
+        |index, kind: &str, content: Value| start(index, json!({"type": kind, "tool_use_id": "x", "content": content}));
+    let failed = json!({"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"});
+    let found = items(&[
+        result(0, "web_search_tool_result", json!([page])),
+        stop(0),
+        result(1, "web_search_tool_result", failed.clone()),
+        stop(1),
+        result(2, "mcp_tool_result", json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}])),
+        stop(2),
+        start(3, json!({"type": "text", "text": "", "citations": []})),
+        text_delta(3, "Größe"),
+        delta(3, json!({"type": "citations_delta", "citation": cited})),
+        stop(3),
+    ]);
+    let gave =
+        |name: &str, result: Value, is_error| Item::OwnResult { id: "x".into(), name: name.into(), result, is_error };
+    let page = json!({"type": "web_search_result", "url": "https://a.example", "title": "A"});
+    let sources = json!({"type": "x:sources", "sources": [
+        {"url": "https://a.example", "title": "A", "quote": "so", "start": 0, "end": 5}]});
+    let expected = [
+        gave("web_search", json!([page]), false),
+        gave("web_search", failed, true),
+        gave("mcp", json!("a\n\nb"), false),
+        text("Größe"),
+        Item::Opaque(sources.as_object().unwrap().clone()),
+    ];
+    assert_eq!(found, expected);
+}

@@ -1,0 +1,104 @@
+//! Token counts as Messages report them: some in `message_start`, some in `message_delta`, the later ones replacing the
+//! earlier (providers.md 2.5).
+
+use serde_json::Value;
+
+use crate::reported_cost;
+use turnleaf_domain::Usage;
+
+/// Whole numbers above this are not token counts, and JavaScript would not keep them.
+const LARGEST: u64 = 1 << 53;
+
+/// What a response said so far of what it used, each count as it was said last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The part of the prompt that no cache had to do with.
+    uncached: Option<u64>,
+    cache_read: Option<u64>,
+    cache_write: Option<u64>,
+    output: Option<u64>,
+    reasoning: Option<u64>,
+    /// What it cost in millionths of a US dollar, where a gateway says it.
+    cost: Option<u64>,
+}
+
+impl Counts {
+    /// Takes a `usage` object. What it does not say stays.
+    pub fn take(&mut self, usage: &Value) {
+        let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
+        let put = |known: &mut Option<u64>, said: Option<u64>| *known = said.or(*known);
+        put(&mut self.uncached, count("/input_tokens"));
+        put(&mut self.cache_read, count("/cache_read_input_tokens"));
+        put(&mut self.cache_write, count("/cache_creation_input_tokens"));
+        put(&mut self.output, count("/output_tokens"));
+        put(&mut self.reasoning, count("/output_tokens_details/thinking_tokens"));
+        put(&mut self.cost, reported_cost::of_usage(usage));
+    }
+
+    /// What a gateway says that the response cost, in millionths of a US dollar.
+    pub fn cost(&self) -> Option<u64> {
+        self.cost
+    }
+
+    /// The sum as the domain counts: `input_tokens` is the whole prompt, cached parts included. `None` when nothing was
+    /// said.
+    pub fn usage(&self) -> Option<Usage> {
+        let cached = self.cache_read.unwrap_or(0) + self.cache_write.unwrap_or(0);
+        let usage = Usage {
+            input_tokens: self.uncached.map(|uncached| uncached + cached),
+            output_tokens: self.output,
+            cache_read_tokens: self.cache_read,
+            cache_write_tokens: self.cache_write,
+            reasoning_tokens: self.reasoning,
+        };
+        Some(usage).filter(Usage::is_known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn usage(said: &[Value]) -> Option<Usage> {
+        let mut counts = Counts::default();
+        said.iter().for_each(|usage| counts.take(usage));
+        counts.usage()
+    }
+
+    #[test]
+    fn cached_parts_belong_to_the_input_and_the_last_word_counts() {
+        let start = json!({"input_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5,
+            "output_tokens": 1});
+        let expected = |input, read, output, reasoning| {
+            Some(Usage {
+                input_tokens: Some(input),
+                output_tokens: Some(output),
+                cache_read_tokens: Some(read),
+                cache_write_tokens: Some(5),
+                reasoning_tokens: reasoning,
+            })
+        };
+        for (later, said) in [
+            (json!({}), expected(115, 100, 1, None)),
+            (json!({"output_tokens": 40}), expected(115, 100, 40, None)),
+            (json!({"input_tokens": 20, "cache_read_input_tokens": 0}), expected(25, 0, 1, None)),
+            (json!({"input_tokens": null, "output_tokens": 1.5}), expected(115, 100, 1, None)),
+            (
+                json!({"output_tokens": 9, "output_tokens_details": {"thinking_tokens": 4}}),
+                expected(115, 100, 9, Some(4)),
+            ),
+            (json!({"output_tokens": 1u64 << 60}), expected(115, 100, 1, None)),
+        ] {
+            assert_eq!(usage(&[start.clone(), later.clone()]), said, "{later}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_said_is_unknown_and_not_zero() {
+        assert_eq!(usage(&[json!({}), json!(null)]), None);
+        let only_output = usage(&[json!({"output_tokens": 3})]).unwrap();
+        assert_eq!((only_output.input_tokens, only_output.output_tokens), (None, Some(3)));
+    }
+}

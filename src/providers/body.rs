@@ -1,0 +1,286 @@
+//! One response body of any API, from bytes to the JSON values in it: a stream of events, lines of JSON, one document
+//! where a stream was asked for, an error under status 200 (providers.md 2.1, 2.4). What the values mean is the API's:
+//! each brings a [`Reader`].
+
+use serde_json::Value;
+
+use crate::halves;
+use crate::json_text::{clean, parse};
+use crate::provider::{Decoder, Item, Outcome};
+use crate::reader::{Judge, Piece, Reader};
+use crate::sse::{Framer, SseEvent, TooLarge};
+use turnleaf_domain::json_bounds::Plain;
+use turnleaf_domain::limits;
+use turnleaf_domain::{Failure, FailureKind, Usage};
+
+/// What kind of body this is, known from its first byte that is not blank.
+enum Shape {
+    /// Only blank bytes so far (and perhaps a byte order mark).
+    Unknown(Vec<u8>),
+    Events(Framer),
+    Lines(Lines),
+    /// JSON or a page, which mean something only as a whole.
+    Document(Vec<u8>),
+}
+
+/// Values that follow each other, each at the end of a line.
+#[derive(Default)]
+struct Lines {
+    held: Vec<u8>,
+    /// Bytes of `held` that are known to be no whole value: it is parsed again when it is twice as long.
+    tried: usize,
+}
+
+/// The state of one body.
+pub struct JsonBody<R> {
+    judge: Judge,
+    shape: Shape,
+    reader: R,
+    failure: Option<Failure>,
+    /// The last word came: nothing can spoil the reply any more.
+    is_said: bool,
+    events: u64,
+}
+
+impl<R: Reader> JsonBody<R> {
+    pub fn new(reader: R, judge: Judge) -> Self {
+        Self { judge, shape: Shape::Unknown(Vec::new()), reader, failure: None, is_said: false, events: 0 }
+    }
+
+    /// What read the body.
+    pub fn into_reader(self) -> R {
+        self.reader
+    }
+
+    fn fail(&mut self, failure: Failure, out: &mut Vec<Item>) {
+        if self.failure.is_none() && !self.is_said {
+            self.reader.seam(out);
+            self.failure = Some(failure.clone());
+            out.push(Item::Failed(failure));
+        }
+    }
+
+    fn event(&mut self, event: &SseEvent, out: &mut Vec<Item>) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.events += 1;
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            self.reader.done();
+            return self.note_last_word();
+        }
+        if data.is_empty() {
+            return;
+        }
+        match parse(data) {
+            Ok((value, is_mended)) => self.value(Piece { value: &value, event: &event.name, is_mended }, out),
+            Err(error) => {
+                let detail = format!("An event is not JSON ({error}): {data}");
+                self.fail(self.judge.failure(FailureKind::ProviderProtocol, &detail), out);
+            }
+        }
+    }
+
+    fn value(&mut self, said: Piece<'_>, out: &mut Vec<Item>) {
+        if self.reader.is_error(said) {
+            self.reader.usage_of(said.value);
+            return self.fail(self.judge.document(said.value), out);
+        }
+        match self.reader.take(said, &self.judge, out) {
+            Ok(()) => self.note_last_word(),
+            Err(failure) => self.fail(failure, out),
+        }
+    }
+
+    fn note_last_word(&mut self) {
+        self.is_said = R::HAS_LAST_WORD && self.reader.is_over();
+    }
+
+    fn document(&mut self, body: &[u8], out: &mut Vec<Item>) {
+        let text = String::from_utf8_lossy(body);
+        let text = halves::mend(text.trim_start_matches('\u{feff}').trim());
+        if !text.starts_with(['{', '[']) {
+            let detail = format!("It sent: {}", &*text);
+            return self.fail(self.judge.failure(FailureKind::ProviderProtocol, &detail), out);
+        }
+        // One value, an array of chunks, or one chunk a line: all are values behind each other.
+        for value in serde_json::Deserializer::from_str(&text).into_iter::<Plain>() {
+            match value.map(|Plain(mut value)| {
+                clean(&mut value, &text);
+                value
+            }) {
+                Ok(Value::Array(chunks)) => chunks.iter().for_each(|chunk| self.document_value(chunk, out)),
+                Ok(chunk) => self.document_value(&chunk, out),
+                // Cut off: what came before it counts, and the missing end shows in the outcome.
+                Err(error) if error.is_eof() => return,
+                Err(error) => {
+                    let detail = format!("The reply is not JSON ({error}): {}", &*text);
+                    return self.fail(self.judge.failure(FailureKind::ProviderProtocol, &detail), out);
+                }
+            }
+        }
+    }
+
+    fn document_value(&mut self, value: &Value, out: &mut Vec<Item>) {
+        if self.failure.is_none() {
+            self.events += 1;
+            self.value(Piece { value, event: "", is_mended: true }, out);
+        }
+    }
+
+    /// Takes the line that ends `held`, with the lines before it that were no value by themselves.
+    fn line(&mut self, lines: &mut Lines, out: &mut Vec<Item>) {
+        if lines.tried > 0 && lines.held.len() < lines.tried * 2 {
+            return;
+        }
+        let text = String::from_utf8_lossy(&lines.held);
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() {
+            return lines.held.clear();
+        }
+        match parse(text) {
+            Ok((value, is_mended)) => {
+                self.events += 1;
+                self.value(Piece { value: &value, event: "", is_mended }, out);
+                *lines = Lines::default();
+            }
+            Err(error) if error.is_eof() => lines.tried = lines.held.len(),
+            Err(_) => {
+                let held = std::mem::take(lines).held;
+                self.document(&held, out);
+            }
+        }
+    }
+
+    fn too_large(&mut self, out: &mut Vec<Item>) {
+        self.fail(self.judge.failure(FailureKind::LimitEvent, &TooLarge.to_string()), out);
+    }
+
+    /// Why a body without its terminal is no reply.
+    fn missing_end(&self, is_empty: bool) -> Failure {
+        if is_empty {
+            self.judge.failure(FailureKind::ProviderTruncated, "The reply was empty.")
+        } else if self.events > 0 && !self.reader.has_reply() {
+            self.judge.failure(FailureKind::ProviderProtocol, "What it sent holds no reply.")
+        } else {
+            self.judge.failure(FailureKind::ProviderTruncated, "")
+        }
+    }
+}
+
+impl<R: Reader> Decoder for JsonBody<R> {
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<Item>) {
+        if self.failure.is_some() || bytes.is_empty() {
+            return;
+        }
+        match &mut self.shape {
+            Shape::Unknown(start) => {
+                // Behind a whole mark's length there were only blanks so far: they are not looked at again.
+                let seen = if start.len() < BOM.len() { 0 } else { start.len() };
+                start.extend_from_slice(bytes);
+                let start = std::mem::take(start);
+                let first = if seen == 0 { first_byte(&start) } else { first_that_says(&start[seen..]) };
+                self.shape = match first {
+                    None if start.len() > limits::PROVIDER_EVENT_BYTES => return self.too_large(out),
+                    None => Shape::Unknown(start),
+                    // The first letters of the fields of a stream, and its comments.
+                    Some(b'd' | b'e' | b'i' | b'r' | b':') => {
+                        self.shape = Shape::Events(Framer::default());
+                        return self.feed(&start, out);
+                    }
+                    Some(b'{') if R::IS_LINES => {
+                        self.shape = Shape::Lines(Lines::default());
+                        return self.feed(&start, out);
+                    }
+                    Some(_) => Shape::Document(start),
+                };
+            }
+            Shape::Document(body) => {
+                body.extend_from_slice(bytes);
+                if body.len() > limits::PROVIDER_EVENT_BYTES {
+                    self.shape = Shape::Document(Vec::new());
+                    self.too_large(out);
+                }
+            }
+            Shape::Lines(lines) => {
+                let mut lines = std::mem::take(lines);
+                for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    lines.held.extend_from_slice(piece);
+                    if lines.held.len() > limits::PROVIDER_EVENT_BYTES {
+                        lines = Lines::default();
+                        self.too_large(out);
+                        break;
+                    }
+                    if piece.ends_with(b"\n") && self.failure.is_none() {
+                        self.line(&mut lines, out);
+                    }
+                }
+                self.shape = Shape::Lines(lines);
+            }
+            Shape::Events(framer) => {
+                let mut events = Vec::new();
+                let result = framer.feed(bytes, &mut |event| events.push(event));
+                for event in &events {
+                    self.event(event, out);
+                }
+                if result.is_err() {
+                    self.too_large(out);
+                }
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.reader.is_over() || self.failure.is_some()
+    }
+
+    fn finish(&mut self, out: &mut Vec<Item>) -> Outcome {
+        let mut is_empty = false;
+        match std::mem::replace(&mut self.shape, Shape::Unknown(Vec::new())) {
+            Shape::Unknown(_) => is_empty = true,
+            Shape::Document(body) => self.document(&body, out),
+            Shape::Lines(lines) => {
+                if self.failure.is_none() && !lines.held.trim_ascii().is_empty() {
+                    self.document(&lines.held, out);
+                }
+            }
+            Shape::Events(mut framer) => {
+                if let Some(event) = framer.finish() {
+                    self.event(&event, out);
+                }
+            }
+        }
+        if self.failure.is_none() {
+            self.reader.end(out);
+            if !self.reader.is_complete() {
+                self.failure = Some(self.missing_end(is_empty));
+            }
+        }
+        out.extend(self.reader.cost().map(Item::Cost));
+        out.extend(self.reader.usage().map(Usage::plausible).map(Item::Usage));
+        Outcome {
+            complete: self.failure.is_none(),
+            stop_reason: self.reader.stop_reason().map(str::to_owned),
+            failure: self.failure.clone(),
+        }
+    }
+
+    fn events(&self) -> u64 {
+        self.events
+    }
+}
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// The first byte that says what kind of body this is, behind blanks and a byte order mark.
+fn first_byte(start: &[u8]) -> Option<u8> {
+    if BOM.starts_with(start) {
+        return None;
+    }
+    first_that_says(start.strip_prefix(BOM).unwrap_or(start))
+}
+
+fn first_that_says(bytes: &[u8]) -> Option<u8> {
+    bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+}

@@ -1,0 +1,283 @@
+//! Items to events: the one place where what a model says becomes blocks. Provider neutral and pure: ids and times are
+//! brought by the caller, so that the same items give the same blocks live, on re-read (domain.md I9) and in
+//! `turnleaf replay`.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+
+use crate::pictures::without_bytes;
+use crate::provider::Item;
+use images::Images;
+use own::OwnCall;
+use turnleaf_domain::block::{ToolStatus, chat_seq};
+use turnleaf_domain::notice::is_notice;
+use turnleaf_domain::tool::parse_arguments;
+use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId};
+
+mod images;
+mod own;
+
+/// Where the blocks of one generation go.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    pub turn_ord: i64,
+    /// The `seq` of the first block: how many the turn has already.
+    pub next_seq: u32,
+    pub generation_id: GenerationId,
+}
+
+/// A tool call that the model made and nobody has answered yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingCall {
+    pub block_id: BlockId,
+    pub tool_use_id: String,
+    pub name: String,
+    /// `None` when what the model wrote is not JSON, or was cut.
+    pub arguments: Option<Value>,
+    /// The arguments as the model wrote them.
+    pub raw: String,
+}
+
+/// The text or reasoning that grows now. Calls are apart: their fragments may interleave, so they stay open until the
+/// reply ends (domain.md I6 allows that for calls alone).
+enum Open {
+    Nothing,
+    Text { id: BlockId },
+    Thinking { id: BlockId, text: String, redacted: Option<String>, since: Option<Duration> },
+}
+
+type Stamp = Box<dyn FnMut() -> (BlockId, DateTime<Utc>) + Send>;
+
+/// Makes the blocks of one generation.
+pub struct BlockBuilder {
+    place: Place,
+    stamp: Stamp,
+    open: Open,
+    calls: Vec<PendingCall>,
+    /// `calls[n]` came under this index.
+    indexes: Vec<u64>,
+    /// How many of `calls` have ended.
+    ended: usize,
+    own: Vec<OwnCall>,
+    images: Images,
+    last_thinking: Option<BlockId>,
+    last_at: Option<Duration>,
+}
+
+impl BlockBuilder {
+    /// `stamp` gives a fresh block id and the wall time now.
+    pub fn new(place: Place, stamp: impl FnMut() -> (BlockId, DateTime<Utc>) + Send + 'static) -> Self {
+        Self {
+            place,
+            stamp: Box::new(stamp),
+            open: Open::Nothing,
+            calls: Vec::new(),
+            indexes: Vec::new(),
+            ended: 0,
+            own: Vec::new(),
+            images: Images::default(),
+            last_thinking: None,
+            last_at: None,
+        }
+    }
+
+    /// Knows the calls of the reply's earlier steps that the provider runs itself and has not answered yet.
+    pub fn going_on(mut self, blocks: &[Block]) -> Self {
+        self.own = own::unanswered(blocks);
+        self
+    }
+
+    /// Takes one item. `at` is the monotonic time since the generation began, from which reasoning gets its duration;
+    /// `None` where time means nothing (re-reading), and durations stay unknown.
+    ///
+    /// `Cost`, `Stop` and `Failed` make no event: the caller ends the reply with `close` and the events that belong to the turn.
+    pub fn push(&mut self, item: Item, at: Option<Duration>, out: &mut Vec<Event>) {
+        self.last_at = at.or(self.last_at);
+        match item {
+            Item::Model(model) => out.push(Event::ModelReturned { model }),
+            Item::Usage(usage) => out.push(Event::Usage { generation_id: self.place.generation_id, usage }),
+            Item::Cost(_) | Item::Response(_) | Item::Stop(_) | Item::Failed(_) => {}
+            Item::Text(text) => self.text(text, out),
+            Item::Thinking(text) => self.thinking(&text, None, at, out),
+            Item::Redacted(data) => self.thinking("", Some(data), at, out),
+            Item::ThinkingSignature(signature) => {
+                self.end_open(BlockState::Done, out);
+                let content = Content::ThinkingSignature { signature, attaches_to: self.last_thinking.take() };
+                self.start(content, BlockState::Done, out);
+            }
+            Item::ToolCall { index, id, name } => self.tool_call(index, id, name, out),
+            Item::ToolArguments { index, text } => self.tool_arguments(index, &text, out),
+            Item::OwnCall { id, name, server } => self.own_call(id, name, server, out),
+            Item::OwnArguments { id, text } => self.own_arguments(&id, &text, out),
+            Item::OwnResult { id, name, result, is_error } => self.own_result(id, name, result, is_error, out),
+            Item::Image(image) => self.image(image, out),
+            Item::Opaque(map) => self.opaque(map, out),
+            Item::Notice(notice) => {
+                self.end_open(BlockState::Done, out);
+                self.start(notice.content(), BlockState::Done, out);
+            }
+        }
+    }
+
+    /// Ends what is open, with `Done` after a whole reply and `Aborted` or `Failed` after a broken one.
+    pub fn close(&mut self, state: BlockState, out: &mut Vec<Event>) {
+        self.end_open(state, out);
+        while let Some(call) = self.calls.get_mut(self.ended) {
+            self.ended += 1;
+            // No arguments at all mean `{}`, but not where they may just not have come yet.
+            if state == BlockState::Done || !call.raw.is_empty() {
+                call.arguments = parse_arguments(&call.raw);
+            }
+            let arguments = call.arguments.clone().unwrap_or_default();
+            let content = tool_use(call.tool_use_id.clone(), call.name.clone(), arguments, Some(call.raw.clone()));
+            out.push(Event::BlockEnd { block_id: call.block_id, state, content: Some(content) });
+        }
+        self.close_own(state, out);
+    }
+
+    /// The calls so far, in order of appearance; their arguments are final once `close` was called.
+    pub fn tool_calls(&self) -> &[PendingCall] {
+        &self.calls
+    }
+
+    /// Bytes of the longest arguments so far.
+    pub fn longest_arguments(&self) -> usize {
+        self.calls.iter().map(|call| call.raw.len()).max().unwrap_or_default()
+    }
+
+    /// The `seq` that the next block of the turn gets.
+    pub fn next_seq(&self) -> u32 {
+        self.place.next_seq
+    }
+
+    fn text(&mut self, text: String, out: &mut Vec<Event>) {
+        if text.is_empty() {
+            return;
+        }
+        let id = match self.open {
+            Open::Text { id } => id,
+            _ => {
+                self.end_open(BlockState::Done, out);
+                let id = self.start(Content::text(""), BlockState::Open, out);
+                self.open = Open::Text { id };
+                id
+            }
+        };
+        out.push(Event::BlockDelta { block_id: id, text });
+    }
+
+    fn thinking(&mut self, more: &str, hidden: Option<String>, at: Option<Duration>, out: &mut Vec<Event>) {
+        if more.is_empty() && hidden.is_none() {
+            return;
+        }
+        // Hidden pieces stay apart: each is sealed by itself.
+        let is_sealed = hidden.is_some() && matches!(self.open, Open::Thinking { redacted: Some(_), .. });
+        if is_sealed || !matches!(self.open, Open::Thinking { .. }) {
+            self.end_open(BlockState::Done, out);
+            let id = self.start(Content::thinking(""), BlockState::Open, out);
+            self.last_thinking = Some(id);
+            self.open = Open::Thinking { id, text: String::new(), redacted: None, since: at };
+        }
+        if let Open::Thinking { id, text, redacted, .. } = &mut self.open {
+            if !more.is_empty() {
+                text.push_str(more);
+                out.push(Event::BlockDelta { block_id: *id, text: more.to_owned() });
+            }
+            if let Some(hidden) = hidden {
+                redacted.get_or_insert_default().push_str(&hidden);
+            }
+        }
+    }
+
+    fn tool_call(&mut self, index: u64, id: String, name: String, out: &mut Vec<Event>) {
+        self.end_open(BlockState::Done, out);
+        let content = tool_use(id.clone(), name.clone(), Value::Null, None);
+        let block_id = self.start(content, BlockState::Open, out);
+        self.calls.push(PendingCall { block_id, tool_use_id: id, name, arguments: None, raw: String::new() });
+        self.indexes.push(index);
+    }
+
+    fn tool_arguments(&mut self, index: u64, more: &str, out: &mut Vec<Event>) {
+        let at = self.indexes.iter().rposition(|known| *known == index).filter(|at| *at >= self.ended);
+        if let Some(call) = at.and_then(|at| self.calls.get_mut(at))
+            && !more.is_empty()
+        {
+            call.raw.push_str(more);
+            out.push(Event::BlockDelta { block_id: call.block_id, text: more.to_owned() });
+        }
+    }
+
+    fn opaque(&mut self, mut map: Map<String, Value>, out: &mut Vec<Event>) {
+        self.end_open(BlockState::Done, out);
+        if !map.get("type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("x:")) {
+            map.insert("type".into(), Value::String("x:unknown".into()));
+        }
+        map.values_mut().for_each(without_bytes);
+        self.start(Content::Other(map), BlockState::Done, out);
+    }
+
+    fn start(&mut self, content: Content, state: BlockState, out: &mut Vec<Event>) -> BlockId {
+        let mut block = self.block(content, state);
+        if is_notice(&block.content) {
+            block.author = Author::System;
+        }
+        let id = block.id;
+        out.push(Event::BlockStart { block });
+        id
+    }
+
+    /// The next block of the turn.
+    fn block(&mut self, content: Content, state: BlockState) -> Block {
+        let (id, created_at) = (self.stamp)();
+        let seq = self.place.next_seq;
+        self.place.next_seq += 1;
+        Block {
+            id,
+            seq,
+            chat_seq: chat_seq(self.place.turn_ord, seq),
+            author: Author::Assistant,
+            state,
+            content,
+            parent_block_id: None,
+            generation_id: Some(self.place.generation_id),
+            block_metadata: Value::Null,
+            created_at,
+        }
+    }
+
+    fn end_open(&mut self, state: BlockState, out: &mut Vec<Event>) {
+        let (block_id, content) = match std::mem::replace(&mut self.open, Open::Nothing) {
+            Open::Nothing => return,
+            Open::Text { id } => (id, None),
+            Open::Thinking { id, text, redacted, since } => {
+                let duration = since.and_then(|since| Some(self.last_at?.saturating_sub(since)));
+                let duration_ms = duration.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+                let content = (duration_ms.is_some() || redacted.is_some()).then_some(Content::Thinking {
+                    thinking: text,
+                    signature: None,
+                    redacted,
+                    title: None,
+                    duration_ms,
+                });
+                (id, content)
+            }
+        };
+        out.push(Event::BlockEnd { block_id, state, content });
+    }
+}
+
+fn tool_use(tool_use_id: String, tool_name: String, arguments: Value, arguments_raw: Option<String>) -> Content {
+    Content::ToolUse {
+        tool_use_id,
+        tool_name,
+        arguments,
+        arguments_raw,
+        status: ToolStatus::Pending,
+        duration_ms: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! Items become blocks: where they begin and end, and what is folded out of their events.
+
+use serde_json::json;
+use uuid::Uuid;
+
+use super::*;
+use turnleaf_domain::fold::{self, Applied};
+use turnleaf_domain::{BranchId, ChatId, ExchangeId, Role, Turn, TurnId, TurnStatus, Usage};
+
+fn builder() -> BlockBuilder {
+    let mut minted = 0;
+    let place = Place { turn_ord: 3, next_seq: 2, generation_id: GenerationId::from_uuid(Uuid::nil()) };
+    BlockBuilder::new(place, move || {
+        minted += 1;
+        (BlockId::from_uuid(Uuid::from_u128(minted)), DateTime::UNIX_EPOCH)
+    })
+}
+
+/// Pushes items at 100 ms from each other and folds what comes out.
+fn built(items: Vec<Item>, state: BlockState) -> (Vec<Block>, BlockBuilder) {
+    let mut builder = builder();
+    let mut events = Vec::new();
+    for (item, at) in items.into_iter().zip(0..) {
+        builder.push(item, Some(Duration::from_millis(100 * at)), &mut events);
+    }
+    builder.close(state, &mut events);
+    let nil = Uuid::nil();
+    let mut turn = Turn {
+        id: TurnId::from_uuid(nil),
+        chat_id: ChatId::from_uuid(nil),
+        ord: 3,
+        depth: 0,
+        branch_id: BranchId::from_uuid(nil),
+        exchange_id: ExchangeId::from_uuid(nil),
+        prev_turn_id: None,
+        role: Role::Assistant,
+        status: TurnStatus::Streaming,
+        provider_used: None,
+        model_used: None,
+        usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
+        error: None,
+        last_event_seq: 0,
+        created_at: DateTime::UNIX_EPOCH,
+        started_at: None,
+        completed_at: None,
+        blocks: Vec::new(),
+        attempt: None,
+    };
+    // The turn has two blocks from an earlier step.
+    let mut earlier = Vec::new();
+    let mut first = BlockBuilder::new(Place { next_seq: 0, ..builder.place }, || {
+        (BlockId::from_uuid(Uuid::from_u128(u128::MAX)), DateTime::UNIX_EPOCH)
+    });
+    for kind in ["x:a", "x:b"] {
+        first.push(Item::Opaque(Map::from_iter([("type".into(), json!(kind))])), None, &mut earlier);
+    }
+    for (event, seq) in earlier.iter().chain(&events).zip(1..) {
+        assert_eq!(fold::apply(&mut turn, seq, event), Applied::Yes, "{event:?}");
+    }
+    (turn.blocks.split_off(2), builder)
+}
+
+fn call(index: u64, id: &str) -> Item {
+    Item::ToolCall { index, id: id.into(), name: "f".into() }
+}
+
+fn arguments(index: u64, text: &str) -> Item {
+    Item::ToolArguments { index, text: text.into() }
+}
+
+fn contents(blocks: &[Block]) -> Vec<Value> {
+    blocks.iter().map(|block| json!(block.content)).collect()
+}
+
+#[test]
+fn a_change_of_kind_begins_a_block() {
+    let (blocks, builder) = built(
+        vec![
+            Item::Thinking("a".into()),
+            Item::Thinking("b".into()),
+            Item::Text("c".into()),
+            Item::Text("d".into()),
+            Item::Thinking("e".into()),
+        ],
+        BlockState::Done,
+    );
+    assert_eq!(
+        contents(&blocks),
+        [
+            json!({"type": "thinking", "thinking": "ab", "duration_ms": 200}),
+            json!({"type": "text", "text": "cd"}),
+            json!({"type": "thinking", "thinking": "e", "duration_ms": 0}),
+        ]
+    );
+    assert!(blocks.iter().all(|block| block.state == BlockState::Done && block.author == Author::Assistant));
+    assert_eq!(blocks.iter().map(|block| block.seq).collect::<Vec<_>>(), [2, 3, 4]);
+    assert!(blocks.windows(2).all(|pair| pair[0].chat_seq < pair[1].chat_seq));
+    assert_eq!(builder.next_seq(), 5);
+}
+
+#[test]
+fn interleaved_calls_keep_their_own_arguments_and_their_order() {
+    let (blocks, builder) = built(
+        vec![
+            call(0, "a"),
+            arguments(0, "{\"x\":"),
+            call(1, "b"),
+            arguments(1, ""),
+            arguments(0, "1}"),
+            Item::Text("between".into()),
+            arguments(1, "{}"),
+            call(2, "c"),
+        ],
+        BlockState::Done,
+    );
+    let ids: Vec<_> = builder.tool_calls().iter().map(|call| call.tool_use_id.as_str()).collect();
+    assert_eq!(ids, ["a", "b", "c"]);
+    let parsed: Vec<_> = builder.tool_calls().iter().map(|call| call.arguments.clone().unwrap()).collect();
+    assert_eq!(parsed, [json!({"x": 1}), json!({}), json!({})]);
+    let kinds: Vec<_> = blocks.iter().map(|block| block.content.block_type()).collect();
+    assert_eq!(kinds, ["tool_use", "tool_use", "text", "tool_use"]);
+    assert!(blocks.iter().all(|block| block.state == BlockState::Done));
+    assert_eq!(
+        contents(&blocks)[0],
+        json!({"type": "tool_use", "tool_use_id": "a", "tool_name": "f", "arguments": {"x": 1},
+            "arguments_raw": "{\"x\":1}", "status": "pending"})
+    );
+}
+
+#[test]
+fn arguments_that_are_not_json_or_may_be_missing_are_none() {
+    let (_, done) = built(vec![call(0, "a"), arguments(0, "{\"x\":")], BlockState::Done);
+    assert_eq!(done.tool_calls()[0].arguments, None);
+    assert_eq!(done.tool_calls()[0].raw, "{\"x\":");
+    let (blocks, broken) = built(vec![call(0, "a")], BlockState::Aborted);
+    assert_eq!(broken.tool_calls()[0].arguments, None);
+    assert_eq!(blocks[0].state, BlockState::Aborted);
+}
+
+#[test]
+fn proofs_follow_their_reasoning_and_hidden_reasoning_joins_it() {
+    let (blocks, _) = built(
+        vec![
+            Item::Thinking("why".into()),
+            Item::Redacted("hidden".into()),
+            Item::ThinkingSignature("proof".into()),
+            Item::Redacted("alone".into()),
+        ],
+        BlockState::Done,
+    );
+    let Content::ThinkingSignature { attaches_to, .. } = &blocks[1].content else { panic!("{blocks:?}") };
+    assert_eq!(*attaches_to, Some(blocks[0].id));
+    let Content::Thinking { thinking, redacted, .. } = &blocks[0].content else { panic!("{blocks:?}") };
+    assert_eq!((thinking.as_str(), redacted.as_deref()), ("why", Some("hidden")));
+    let Content::Thinking { thinking, redacted, .. } = &blocks[2].content else { panic!("{blocks:?}") };
+    assert_eq!((thinking.as_str(), redacted.as_deref()), ("", Some("alone")));
+}
+
+#[test]
+fn a_proof_without_reasoning_is_nobodys_and_hidden_pieces_stay_apart() {
+    let (blocks, _) = built(
+        vec![
+            Item::Thinking("why".into()),
+            Item::ThinkingSignature("proof".into()),
+            Item::ThinkingSignature("of nothing to read".into()),
+            Item::Redacted("one".into()),
+            Item::Redacted("two".into()),
+        ],
+        BlockState::Done,
+    );
+    let Content::ThinkingSignature { attaches_to, .. } = &blocks[2].content else { panic!("{blocks:?}") };
+    assert_eq!(*attaches_to, None);
+    let hidden = |block: &Block| match &block.content {
+        Content::Thinking { redacted, .. } => redacted.clone(),
+        _ => None,
+    };
+    assert_eq!(blocks.iter().filter_map(hidden).collect::<Vec<_>>(), ["one", "two"]);
+}
+
+#[test]
+fn a_broken_reply_leaves_what_was_open_aborted_and_the_rest_done() {
+    let (blocks, _) = built(vec![Item::Thinking("a".into()), Item::Text("b".into())], BlockState::Aborted);
+    assert_eq!(blocks.iter().map(|block| block.state).collect::<Vec<_>>(), [BlockState::Done, BlockState::Aborted]);
+}
+
+#[test]
+fn what_says_nothing_makes_no_block() {
+    let (blocks, _) = built(
+        vec![
+            Item::Text(String::new()),
+            Item::Thinking(String::new()),
+            arguments(7, "lost"),
+            Item::Stop("stop".into()),
+            Item::Model("m".into()),
+            Item::Usage(Usage::default()),
+        ],
+        BlockState::Done,
+    );
+    assert!(blocks.is_empty());
+}
+
+#[test]
+fn without_a_clock_no_duration_is_claimed() {
+    let mut builder = builder();
+    let mut events = Vec::new();
+    builder.push(Item::Thinking("a".into()), None, &mut events);
+    builder.close(BlockState::Done, &mut events);
+    assert!(matches!(events.last(), Some(Event::BlockEnd { content: None, .. })), "{events:?}");
+}
+
+fn own(id: &str) -> Item {
+    Item::OwnCall { id: id.into(), name: "search".into(), server: Some("deepwiki".into()) }
+}
+
+fn gave(id: &str, result: Value, is_error: bool) -> Item {
+    Item::OwnResult { id: id.into(), name: "search".into(), result, is_error }
+}
+
+#[test]
+fn a_call_that_the_provider_ran_is_a_call_with_its_result_and_nobody_answers_it() {
+    let said = |id: &str, text: &str| Item::OwnArguments { id: id.into(), text: text.into() };
+    let items = vec![
+        own("a"),
+        said("a", "{\"q\""),
+        own("b"),
+        said("a", ":1}"),
+        gave("a", json!({"n": 1}), false),
+        Item::Text("So.".into()),
+        gave("b", json!("no"), true),
+        call(0, "c"),
+        gave("lost", json!(""), false),
+    ];
+    let (blocks, builder) = built(items, BlockState::Done);
+    let pending: Vec<&str> = builder.tool_calls().iter().map(|call| call.tool_use_id.as_str()).collect();
+    assert_eq!(pending, ["c"]);
+    let kinds: Vec<&str> = blocks.iter().map(|block| block.content.block_type()).collect();
+    assert_eq!(kinds, ["tool_use", "tool_use", "tool_result", "text", "tool_result", "tool_use", "tool_result"]);
+    let metadata = json!({"run_by": "provider", "tool": {"title": "search", "server": "deepwiki"}});
+    assert_eq!(blocks[0].block_metadata, metadata);
+    assert!(blocks[0].is_run_by_provider() && !blocks[5].is_run_by_provider());
+    let of = |at: usize| json!(blocks[at].content);
+    assert_eq!(
+        (&of(0)["status"], &of(0)["arguments"], &of(0)["duration_ms"]),
+        (&json!("done"), &json!({"q": 1}), &json!(400))
+    );
+    assert_eq!(of(1)["status"], "failed");
+    assert_eq!((&of(2)["result"], &of(2)["success"], blocks[2].author), (&json!({"n": 1}), &json!(true), Author::Tool));
+    let parents: Vec<Option<BlockId>> = [2, 4, 6].map(|at| blocks[at].parent_block_id).into();
+    assert_eq!(parents, [Some(blocks[0].id), Some(blocks[1].id), None]);
+    assert!(blocks.iter().all(|block| block.state == BlockState::Done));
+}
+
+#[test]
+fn a_call_that_the_provider_left_open_is_answered_by_the_next_step() {
+    let (blocks, _) = built(vec![own("a")], BlockState::Done);
+    assert_eq!((blocks[0].state, &json!(blocks[0].content)["status"]), (BlockState::Done, &json!("running")));
+    let mut events = Vec::new();
+    builder().going_on(&blocks).push(gave("a", json!("found"), false), None, &mut events);
+    let Event::BlockUpdate { block_id, status, .. } = &events[0] else { panic!("{events:?}") };
+    assert_eq!((*block_id, *status), (blocks[0].id, ToolStatus::Done));
+    let Event::BlockStart { block } = &events[1] else { panic!("{events:?}") };
+    assert_eq!(block.parent_block_id, Some(blocks[0].id));
+    // Cut off: it is open still, and the turn's end says what became of it.
+    let (blocks, _) = built(vec![own("a")], BlockState::Aborted);
+    assert_eq!((blocks[0].state, &json!(blocks[0].content)["status"]), (BlockState::Aborted, &json!("running")));
+}
+
+#[test]
+fn what_a_provider_found_is_kept_in_the_size_of_a_row() {
+    let long = "x".repeat(2 << 20);
+    let (blocks, _) = built(vec![own("a"), gave("a", json!([long]), false)], BlockState::Done);
+    let content = json!(blocks[1].content);
+    assert_eq!(content["result"].as_str().unwrap().len(), 1 << 20);
+    assert_eq!(content["metadata"]["cut"]["bytes"], (2 << 20) + 4);
+}

@@ -1,0 +1,158 @@
+//! The demo: a scripted model that needs no network and no key, so that a first visit is never dead. It is a provider
+//! like any other from the request's bytes to the stream's; only what it says was written beforehand, and its name says
+//! so. Not a test double: that is `scripted`.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
+use serde_json::Value;
+
+use crate::demo::script::Asked;
+use crate::openai_chat::{ChatDecoder, Dialect, request};
+use crate::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
+use crate::redact::Secrets;
+use turnleaf_domain::provider::Reasoning;
+use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::{Capabilities, Failure, FailureKind, Thinking};
+
+pub mod script;
+pub mod tools;
+pub mod wire;
+
+/// The id that locks name.
+pub const ID: &str = "demo";
+const NAME: &str = "Demo (offline, scripted)";
+/// How long a scripted tool seems to work, and the model to think before its first word.
+const TOOL_TIME: Duration = Duration::from_millis(400);
+const FIRST_WORD: Duration = Duration::from_millis(250);
+
+/// A script that can be chosen like a model.
+#[derive(Debug)]
+pub struct Script {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub reasoning: Reasoning,
+}
+
+/// The scripts, the default first.
+pub const MODELS: [Script; 8] = [
+    Script {
+        name: "tour",
+        description: "Thinks, uses a tool, thinks again and explains Turnleaf",
+        reasoning: Reasoning::Optional,
+    },
+    Script {
+        name: "reasoning",
+        description: "Several reasoning blocks between text and tools",
+        reasoning: Reasoning::Always,
+    },
+    Script { name: "plain", description: "A short reply without reasoning or tools", reasoning: Reasoning::Never },
+    Script { name: "parallel-tools", description: "Several tool calls in one step", reasoning: Reasoning::Optional },
+    Script { name: "markdown", description: "A long formatted answer", reasoning: Reasoning::Never },
+    Script { name: "error", description: "Fails in the middle of its reply", reasoning: Reasoning::Never },
+    Script { name: "slow", description: "Writes for a minute: try Stop or reload", reasoning: Reasoning::Never },
+    Script { name: "picture", description: "Says which images it sees, and draws one", reasoning: Reasoning::Never },
+];
+
+/// What a script is, in one line.
+pub fn description(model: &str) -> Option<String> {
+    MODELS.iter().find(|script| script.name == model).map(|script| script.description.to_owned())
+}
+
+/// The scripted provider.
+#[derive(Debug, Clone, Copy)]
+pub struct Demo {
+    pace: f64,
+}
+
+impl Demo {
+    /// `pace` stretches every pause: 1 is how people see it, 0 is without any.
+    pub fn new(pace: f64) -> Self {
+        Self { pace }
+    }
+
+    fn dialect() -> &'static Dialect {
+        Dialect::of_endpoint(ID, "")
+    }
+}
+
+impl Provider for Demo {
+    fn id(&self) -> &str {
+        ID
+    }
+
+    fn api(&self) -> &'static str {
+        ID
+    }
+
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        let script = MODELS.iter().find(|script| script.name == model);
+        let levels: &[Thinking] = match script.map(|script| script.reasoning) {
+            Some(Reasoning::Never) => &[],
+            Some(Reasoning::Always) => &Thinking::LEVELS[1..],
+            Some(Reasoning::Optional) | None => &Thinking::LEVELS,
+        };
+        let known = Capabilities { images: Some(true), ..Capabilities::default() };
+        known.thinking(script.map_or(Reasoning::Optional, |script| script.reasoning), levels)
+    }
+
+    fn tools(&self) -> Vec<ToolSpec> {
+        tools::specs()
+    }
+
+    fn build(&self, request: &ChatRequest) -> Bytes {
+        request::body(Self::dialect(), request)
+    }
+
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+        let pace = self.pace;
+        async move {
+            let refused = |kind, said: &str| Refused::unanswered(Failure::new(kind, NAME).with_detail(said));
+            let asked = serde_json::from_slice::<Value>(&body).ok().and_then(|body| Asked::read(&body));
+            let asked =
+                asked.ok_or_else(|| refused(FailureKind::ProviderRefusedRequest, "The request has no message."))?;
+            let said = script::reply(&asked)
+                .ok_or_else(|| refused(FailureKind::ModelNotFound, "There is no script of this name."))?;
+            pause(FIRST_WORD, pace).await;
+            let pieces = stream::iter(wire::pieces(&asked, said)).then(move |piece| async move {
+                pause(piece.after, pace).await;
+                Ok(piece.bytes)
+            });
+            let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
+            Ok(Reply { status: 200, headers, body: pieces.boxed() })
+        }
+        .boxed()
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ChatDecoder::of(Self::dialect(), NAME, Secrets::default()))
+    }
+
+    fn run_tool(&self, name: &str, arguments: &Value) -> Option<BoxFuture<'static, ToolOutcome>> {
+        let outcome = tools::run(name, arguments)?;
+        let pace = self.pace;
+        Some(
+            async move {
+                pause(TOOL_TIME, pace).await;
+                outcome
+            }
+            .boxed(),
+        )
+    }
+}
+
+async fn pause(time: Duration, pace: f64) {
+    let time = time.mul_f64(pace.max(0.0));
+    if !time.is_zero() {
+        tokio::time::sleep(time).await;
+    }
+}
+
+#[cfg(test)]
+mod tests;

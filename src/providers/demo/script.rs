@@ -1,0 +1,217 @@
+//! What the demo says: one function a script, from what was asked and how far the reply is to what comes next.
+
+use serde_json::{Value, json};
+
+use crate::pictures::SaidImage;
+
+/// What the demo reads out of a request.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub model: String,
+    /// The newest message of the person.
+    pub text: String,
+    /// The images of the same, in few words each.
+    pub images: Vec<String>,
+    /// How many messages the person has written.
+    pub user_messages: usize,
+    /// How many times this reply has called tools and got its results.
+    pub step: usize,
+    /// All messages, for ids that never repeat in a chat.
+    pub messages: usize,
+    /// Words in all messages: what the demo calls tokens.
+    pub words: usize,
+    pub is_thinking: bool,
+    pub has_tools: bool,
+}
+
+/// A piece of a script.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Say {
+    Think(String),
+    Text(String),
+    /// A picture of the demo's own.
+    Picture,
+    Call {
+        name: &'static str,
+        arguments: Value,
+    },
+    Fail {
+        code: &'static str,
+        message: &'static str,
+    },
+}
+
+impl Asked {
+    /// Reads a request body; `None` when nobody wrote anything.
+    pub fn read(body: &Value) -> Option<Self> {
+        let messages = body.get("messages")?.as_array()?;
+        let role = |message: &Value, role: &str| message.get("role").and_then(Value::as_str) == Some(role);
+        let last = messages.iter().rposition(|message| role(message, "user"))?;
+        let parts = |message: &Value| message.get("content").and_then(Value::as_array).cloned().unwrap_or_default();
+        let text = |message: &Value| match message.get("content").and_then(Value::as_str) {
+            Some(text) => text.to_owned(),
+            None => {
+                let words = parts(message);
+                words.iter().filter_map(|part| part.get("text")?.as_str()).collect::<Vec<_>>().join("\n\n")
+            }
+        };
+        Some(Self {
+            model: body.get("model")?.as_str()?.to_owned(),
+            text: text(&messages[last]),
+            images: parts(&messages[last]).iter().filter_map(seen).collect(),
+            user_messages: messages.iter().filter(|message| role(message, "user")).count(),
+            step: messages[last..].iter().filter(|message| role(message, "assistant")).count(),
+            messages: messages.len(),
+            words: messages.iter().map(|message| text(message).split_whitespace().count()).sum(),
+            is_thinking: body.get("reasoning_effort").and_then(Value::as_str) != Some("none"),
+            has_tools: body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty()),
+        })
+    }
+}
+
+/// What the demo sees of an image: what it is and how large. More would need eyes.
+fn seen(part: &Value) -> Option<String> {
+    let url = part.pointer("/image_url/url")?.as_str()?;
+    let Some(image) = SaidImage::read(url, None) else { return Some("something that is no image".to_owned()) };
+    let size = image.size.map(|(width, height)| format!(" of {width} × {height} pixels")).unwrap_or_default();
+    Some(format!("{}{size}, {} bytes", image.mime, image.bytes.len()))
+}
+
+/// The next response of a script; `None` when there is no such script.
+pub fn reply(asked: &Asked) -> Option<Vec<Say>> {
+    let mut said = match asked.model.as_str() {
+        "tour" => tour(asked),
+        "reasoning" => reasoning(asked),
+        "plain" => plain(asked),
+        "parallel-tools" => parallel_tools(asked),
+        "markdown" => vec![text(include_str!("markdown.md"))],
+        "error" => error(),
+        "slow" => vec![text(include_str!("slow.md"))],
+        "picture" => vec![text(shown(asked)), Say::Picture, text("That was a picture of the demo's own.")],
+        _ => return None,
+    };
+    if !asked.is_thinking {
+        said.retain(|say| !matches!(say, Say::Think(_)));
+    }
+    // Without tools there is no next step: a script goes to its end at once.
+    if !asked.has_tools && said.iter().any(|say| matches!(say, Say::Call { .. })) {
+        said.retain(|say| !matches!(say, Say::Call { .. }));
+        said.extend(reply(&Asked { step: asked.step + 1, ..asked.clone() })?);
+    }
+    Some(said)
+}
+
+fn text(text: impl Into<String>) -> Say {
+    Say::Text(text.into())
+}
+
+fn think(text: impl Into<String>) -> Say {
+    Say::Think(text.into())
+}
+
+fn look_up(term: &str) -> Say {
+    Say::Call { name: "look_up", arguments: json!({"term": term}) }
+}
+
+fn count_words(text: &str) -> Say {
+    Say::Call { name: "count_words", arguments: json!({"text": text}) }
+}
+
+/// The message in few words, on one line.
+fn gist(message: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST { line } else { line.chars().take(LONGEST).collect::<String>() + "…" }
+}
+
+fn tour(asked: &Asked) -> Vec<Say> {
+    if asked.step == 0 {
+        return vec![
+            think(format!(
+                "Somebody wrote: \"{}\". I am a script and cannot understand it, but I can show what a real model's reply \
+                 looks like here. First a tool: I will count the words of the message.",
+                gist(&asked.text)
+            )),
+            count_words(&asked.text),
+        ];
+    }
+    let again = think(
+        "The count is back. A real model would now think about the result; a second thought after a tool stays in the \
+         same reasoning block. What is left is to answer.",
+    );
+    let answer = if asked.user_messages == 1 { include_str!("tour.md") } else { include_str!("tour_again.md") };
+    vec![again, text(answer)]
+}
+
+fn reasoning(asked: &Asked) -> Vec<Say> {
+    match asked.step {
+        0 => vec![
+            think(format!("The message is \"{}\". I start with a thought of my own.", gist(&asked.text))),
+            text("First some text, so that the next thought opens a **second** reasoning block.\n\n"),
+            think("This is the second block. Inside it I look something up."),
+            look_up("reasoning block"),
+        ],
+        1 => vec![
+            think("The glossary answered, and I think on: a thought, a tool and a thought are one block."),
+            text("The glossary says what a reasoning block is. Now a third one, with another tool in it.\n\n"),
+            think("Third block: I count the words of the message."),
+            count_words(&asked.text),
+        ],
+        _ => vec![
+            text("This text came right after the tool, so it closed the block.\n\n"),
+            think("One last thought before the end."),
+            text("That makes four reasoning blocks in one reply. Open them above to see what belongs to which."),
+        ],
+    }
+}
+
+/// Says which images came with the message.
+fn shown(asked: &Asked) -> String {
+    match asked.images.as_slice() {
+        [] => "You showed me no image; here is one of mine.\n\n".to_owned(),
+        [one] => format!("You showed me one image: {one}.\n\n"),
+        many => format!("You showed me {} images: {}.\n\n", many.len(), many.join("; ")),
+    }
+}
+
+fn plain(asked: &Asked) -> Vec<Say> {
+    let shown = if asked.images.is_empty() { String::new() } else { shown(asked) };
+    vec![text(
+        shown
+            + &format!(
+                "This is the scripted demo. You wrote {} words; I answer with one plain paragraph, without reasoning and without \
+         tools. Choose another script, or connect a real provider, to see more.",
+                asked.text.split_whitespace().count()
+            ),
+    )]
+}
+
+fn parallel_tools(asked: &Asked) -> Vec<Say> {
+    match asked.step {
+        0 => vec![
+            think("Three questions at once: their order does not matter, so I ask them in one step."),
+            look_up("turn"),
+            look_up("branch"),
+            count_words(&asked.text),
+        ],
+        1 => vec![
+            text("All three calls are answered. Two more, one of which will fail:\n\n"),
+            look_up("version"),
+            look_up("unicorn"),
+        ],
+        _ => vec![text(
+            "Five calls in two steps. Each card shows its own arguments and result; the last one shows what a failed \
+             call looks like.",
+        )],
+    }
+}
+
+fn error() -> Vec<Say> {
+    vec![
+        text(
+            "This reply will break off on purpose. What has been written until then stays, and below it you will see \
+             what happened and a button to",
+        ),
+        Say::Fail { code: "server_is_overloaded", message: "Scripted: the demo pretends to be overloaded." },
+    ]
+}

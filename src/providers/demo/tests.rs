@@ -1,0 +1,221 @@
+//! The demo through its own bytes: every script runs to its end, and shows what it promises.
+
+use chrono::DateTime;
+use uuid::Uuid;
+
+use super::*;
+use crate::builder::{BlockBuilder, Place};
+use crate::provider::{HistoryTurn, Item, Outcome};
+use crate::response::Response;
+use turnleaf_domain::branch::ContextPolicy;
+use turnleaf_domain::{Block, BlockId, Content, Event, GenerationId, Params, Role, Thinking, TurnId};
+
+/// Runs a script as a run would, with its tools, until it calls none; gives the types of its blocks and its text.
+async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, String, Outcome) {
+    let demo = Demo::new(0.0);
+    let turn = |role, blocks: Vec<Block>, raw| HistoryTurn {
+        turn_id: TurnId::from_uuid(Uuid::nil()),
+        role,
+        blocks: blocks.into(),
+        raw,
+        leaves_out_reasoning: false,
+        attached: Default::default(),
+    };
+    let mut ids = 0;
+    let mut id = move || {
+        ids += 1;
+        BlockId::from_uuid(Uuid::from_u128(ids))
+    };
+    let stamp = (id(), DateTime::UNIX_EPOCH);
+    let (mut blocks, mut raw): (Vec<Block>, Vec<Bytes>) = (Vec::new(), Vec::new());
+    let asked_block = made(Content::text("What is this?"), stamp.0, None);
+    for _ in 0..10 {
+        let mut history = vec![turn(Role::User, vec![asked_block.clone()], Vec::new())];
+        if !raw.is_empty() {
+            history.push(turn(Role::Assistant, blocks.clone(), raw.iter().cloned().map(Response::from).collect()));
+        }
+        let request = ChatRequest {
+            model: model.into(),
+            system: None,
+            history,
+            params: Params::default(),
+            thinking,
+            is_thinking_mode: thinking != Thinking::Off,
+            capabilities: demo.capabilities(model),
+            tools: if has_tools { demo.tools() } else { Vec::new() },
+            echoes_reasoning: false,
+            policy: ContextPolicy::Exact,
+            previous_response: None,
+            own_tools: Vec::new(),
+        };
+        let reply = demo.send(&request.model, demo.build(&request)).await.unwrap();
+        let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;
+        let mut decoder = demo.decoder();
+        let mut items: Vec<Item> = Vec::new();
+        pieces.iter().for_each(|piece| decoder.feed(piece, &mut items));
+        let outcome = decoder.finish(&mut items);
+        raw.push(pieces.concat().into());
+        let place = Place { turn_ord: 1, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
+        let mut minted = u128::from(blocks.len() as u64) * 1_000;
+        let mut builder = BlockBuilder::new(place, move || {
+            minted += 1;
+            (BlockId::from_uuid(Uuid::from_u128(minted + (1 << 64))), DateTime::UNIX_EPOCH)
+        });
+        let mut events = Vec::new();
+        items.into_iter().for_each(|item| builder.push(item, None, &mut events));
+        builder.close(turnleaf_domain::BlockState::Done, &mut events);
+        for event in events {
+            match event {
+                Event::BlockStart { block } => blocks.push(block),
+                Event::BlockDelta { block_id, text } => {
+                    let block = blocks.iter_mut().find(|block| block.id == block_id).unwrap();
+                    block.content.growing_mut().unwrap().push_str(&text);
+                }
+                _ => {}
+            }
+        }
+        if builder.tool_calls().is_empty() {
+            let kinds = blocks.iter().map(|block| block.content.block_type().to_owned()).collect();
+            let text = turnleaf_domain::turn::content_text(blocks.iter().map(|block| &block.content));
+            return (kinds, text, outcome);
+        }
+        for call in builder.tool_calls() {
+            let outcome = demo.run_tool(&call.name, call.arguments.as_ref().unwrap()).unwrap().await;
+            let content = Content::ToolResult {
+                tool_use_id: call.tool_use_id.clone(),
+                tool_name: call.name.clone(),
+                result: outcome.result,
+                success: !outcome.is_error,
+                is_error: outcome.is_error,
+                metadata: Value::Null,
+            };
+            blocks.push(made(content, id(), Some(call.block_id)));
+        }
+    }
+    panic!("{model} never ends");
+}
+
+fn made(content: Content, id: BlockId, parent_block_id: Option<BlockId>) -> Block {
+    Block {
+        id,
+        seq: 0,
+        chat_seq: 0,
+        author: turnleaf_domain::Author::User,
+        state: turnleaf_domain::BlockState::Done,
+        content,
+        parent_block_id,
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: DateTime::UNIX_EPOCH,
+    }
+}
+
+/// `K` thinking, `T` tool, `X` text, `I` image.
+fn letters(kinds: &[String]) -> String {
+    let letter = |kind: &String| match kind.as_str() {
+        "thinking" => "K",
+        "tool_use" => "T",
+        "text" => "X",
+        "image" => "I",
+        _ => "",
+    };
+    kinds.iter().map(letter).collect()
+}
+
+#[tokio::test]
+async fn every_script_shows_what_it_promises() {
+    for (model, thinking, expected) in [
+        ("tour", Thinking::Medium, "KTKX"),
+        ("tour", Thinking::Off, "TX"),
+        ("reasoning", Thinking::Medium, "KXKTKXKTXKX"),
+        ("plain", Thinking::Medium, "X"),
+        ("parallel-tools", Thinking::Medium, "KTTTXTTX"),
+        ("markdown", Thinking::Medium, "X"),
+        ("error", Thinking::Medium, "X"),
+        ("slow", Thinking::Medium, "X"),
+        ("picture", Thinking::Medium, "XIX"),
+    ] {
+        let (kinds, text, outcome) = run(model, thinking, true).await;
+        assert_eq!(letters(&kinds), expected, "{model} {thinking:?}");
+        assert_eq!(outcome.complete, model != "error", "{model}");
+        assert!(!text.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_tour_names_every_other_script() {
+    let (_, text, _) = run("tour", Thinking::Medium, true).await;
+    for script in &MODELS[1..] {
+        assert!(text.contains(&format!("`{}`", script.name)), "{}", script.name);
+    }
+}
+
+#[tokio::test]
+async fn the_long_texts_arrive_exactly() {
+    assert_eq!(run("markdown", Thinking::Medium, true).await.1, include_str!("markdown.md"));
+    assert_eq!(run("slow", Thinking::Medium, true).await.1, include_str!("slow.md"));
+}
+
+#[tokio::test]
+async fn without_tools_a_script_goes_to_its_end_at_once() {
+    let (kinds, _, outcome) = run("tour", Thinking::Medium, false).await;
+    assert_eq!((letters(&kinds).as_str(), outcome.complete), ("KX", true));
+}
+
+#[tokio::test]
+async fn the_broken_script_fails_as_an_overloaded_provider() {
+    let (_, _, outcome) = run("error", Thinking::Medium, true).await;
+    assert_eq!(outcome.failure.map(|failure| failure.kind), Some(FailureKind::ProviderOverloaded));
+}
+
+#[tokio::test]
+async fn an_unknown_script_and_an_empty_request_are_refused() {
+    let demo = Demo::new(0.0);
+    let body = r#"{"model":"unheard-of","messages":[{"role":"user","content":"x"}]}"#;
+    for (body, expected) in [(body, FailureKind::ModelNotFound), ("{}", FailureKind::ProviderRefusedRequest)] {
+        let refused = demo.send("", body.into()).await.err().unwrap();
+        assert_eq!(refused.failure.kind, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_slow_script_takes_about_a_minute_and_the_tour_much_less() {
+    for (model, seconds) in [("slow", 50..90), ("plain", 0..5)] {
+        let body = format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"x"}}]}}"#);
+        let begun = tokio::time::Instant::now();
+        let reply = Demo::new(1.0).send("", body.into()).await.unwrap();
+        reply.body.for_each(|_| async {}).await;
+        assert!(seconds.contains(&begun.elapsed().as_secs()), "{model} {:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn it_says_which_images_it_is_shown() {
+    let picture = crate::base64::encode(include_bytes!("picture.png"));
+    let image =
+        serde_json::json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{picture}")}});
+    let what = serde_json::json!({"type": "text", "text": "What?"});
+    for (model, parts, expected) in [
+        (
+            "picture",
+            serde_json::json!([what, image]),
+            "You showed me one image: image/png of 240 × 160 pixels, 938 bytes.",
+        ),
+        ("plain", serde_json::json!([image, image]), "You showed me 2 images: image/png"),
+        ("picture", serde_json::json!("What?"), "You showed me no image"),
+    ] {
+        let body = serde_json::json!({"model": model, "messages": [{"role": "user", "content": parts}]}).to_string();
+        let reply = Demo::new(0.0).send("", body.into()).await.unwrap();
+        let mut decoder = Demo::new(0.0).decoder();
+        let mut items = Vec::new();
+        let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;
+        pieces.iter().for_each(|piece| decoder.feed(piece, &mut items));
+        assert!(decoder.finish(&mut items).complete);
+        let said: String = items
+            .iter()
+            .filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None })
+            .collect();
+        assert!(said.starts_with(expected), "{said}");
+        assert_eq!(items.iter().filter(|item| matches!(item, Item::Image(_))).count(), usize::from(model == "picture"));
+    }
+}

@@ -1,0 +1,100 @@
+//! What a script says, as the bytes a real server would send: chat completion chunks, a few words each.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::base64;
+use crate::demo::script::{Asked, Say};
+
+/// Between two chunks, about thirty a second; the slow script takes its time.
+const USUAL: Duration = Duration::from_millis(33);
+const SLOW: Duration = Duration::from_millis(250);
+/// The picture that the demo draws.
+const PICTURE: &[u8] = include_bytes!("picture.png");
+
+/// Bytes and the pause before them.
+#[derive(Debug)]
+pub struct Piece {
+    pub after: Duration,
+    pub bytes: Bytes,
+}
+
+/// The whole response.
+pub fn pieces(asked: &Asked, said: Vec<Say>) -> Vec<Piece> {
+    let pause = if asked.model == "slow" { SLOW } else { USUAL };
+    let mut chunks = vec![choice(asked, &json!({"role": "assistant", "content": ""}), None)];
+    let mut finish = Some("stop");
+    let mut calls = 0;
+    for say in said {
+        match say {
+            Say::Think(text) => {
+                chunks.extend(words(&text).map(|word| choice(asked, &json!({"reasoning_content": word}), None)));
+            }
+            Say::Text(text) => chunks.extend(words(&text).map(|word| choice(asked, &json!({"content": word}), None))),
+            Say::Picture => {
+                let url = format!("data:image/png;base64,{}", base64::encode(PICTURE));
+                let image = json!([{"type": "image_url", "image_url": {"url": url}, "index": 0}]);
+                chunks.push(choice(asked, &json!({"images": image}), None));
+            }
+            Say::Call { name, arguments } => {
+                finish = Some("tool_calls");
+                let id = format!("call_demo_{}_{calls}", asked.messages);
+                let function = json!({"name": name, "arguments": ""});
+                let start = json!([{"index": calls, "id": id, "type": "function", "function": function}]);
+                chunks.push(choice(asked, &json!({"tool_calls": start}), None));
+                for part in words(&arguments.to_string()) {
+                    let more = json!([{"index": calls, "function": {"arguments": part}}]);
+                    chunks.push(choice(asked, &json!({"tool_calls": more}), None));
+                }
+                calls += 1;
+            }
+            Say::Fail { code, message } => {
+                finish = None;
+                chunks.push(json!({"error": {"code": code, "message": message}}));
+            }
+        }
+    }
+    if let Some(reason) = finish {
+        let written = chunks.len();
+        chunks.push(choice(asked, &json!({}), Some(reason)));
+        let usage = json!({"prompt_tokens": asked.words, "completion_tokens": written});
+        let mut last = choice(asked, &json!({}), None);
+        last["choices"] = json!([]);
+        last["usage"] = usage;
+        chunks.push(last);
+    }
+    let mut pieces: Vec<Piece> = chunks.iter().map(|chunk| event(&chunk.to_string(), pause)).collect();
+    if finish.is_some() {
+        pieces.push(event("[DONE]", Duration::ZERO));
+    }
+    pieces
+}
+
+fn event(data: &str, after: Duration) -> Piece {
+    Piece { after, bytes: format!("data: {data}\n\n").into() }
+}
+
+fn choice(asked: &Asked, delta: &Value, finish: Option<&str>) -> Value {
+    json!({
+        "id": format!("demo-{}", asked.messages),
+        "object": "chat.completion.chunk",
+        "model": asked.model,
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    })
+}
+
+/// A text in pieces of one word with the blank before it, so that nothing is lost when they are put together again.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let word = rest.find(|c: char| !c.is_whitespace())?;
+        let end = rest[word..].find(char::is_whitespace).map_or(rest.len(), |length| word + length);
+        // What is blank to the end belongs to the last word.
+        let end = if rest[end..].trim().is_empty() { rest.len() } else { end };
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        Some(piece)
+    })
+}

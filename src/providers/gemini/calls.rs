@@ -1,0 +1,226 @@
+//! Function calls out of parts: whole ones, and those whose arguments come in pieces with a path each
+//! (`streamFunctionCallArguments`, providers.md 7.2).
+
+use serde_json::{Map, Value};
+
+use crate::provider::Item;
+
+/// The calls of one reply.
+#[derive(Debug, Default)]
+pub struct Calls {
+    ids: Vec<String>,
+    open: Option<OpenCall>,
+}
+
+/// A call whose arguments still come.
+#[derive(Debug)]
+struct OpenCall {
+    index: u64,
+    arguments: Value,
+    /// The path of a string that continues.
+    growing: Option<String>,
+}
+
+impl Calls {
+    /// Whether this `functionCall` goes on with the call that is open: it has no name of its own.
+    pub fn continues(&self, call: &Value) -> bool {
+        self.open.is_some() && call.get("name").and_then(Value::as_str).is_none_or(str::is_empty)
+    }
+
+    /// Whether the arguments of the last call are still to come.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Takes one `functionCall`; whatever is open must have been closed, unless this continues it. `response_id` makes
+    /// ids for endpoints that give none. Gives the arguments of a call that came in pieces and is whole now.
+    pub fn take(&mut self, call: &Value, response_id: &str, out: &mut Vec<Item>) -> Option<Value> {
+        let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or_default();
+        let goes_on = call.get("willContinue").and_then(Value::as_bool).unwrap_or(false);
+        let pieces = call.get("partialArgs").and_then(Value::as_array);
+        if !self.continues(call) {
+            let index = self.ids.len() as u64;
+            let id = self.free_id(text("id"), response_id);
+            out.push(Item::ToolCall { index, id: id.clone(), name: text("name").to_owned() });
+            self.ids.push(id);
+            let arguments = call.get("args").filter(|args| args.is_object()).cloned();
+            let arguments = arguments.unwrap_or_else(|| Value::Object(Map::new()));
+            if !goes_on && pieces.is_none() {
+                out.push(Item::ToolArguments { index, text: arguments.to_string() });
+                return None;
+            }
+            self.open = Some(OpenCall { index, arguments, growing: None });
+        }
+        if let Some(open) = &mut self.open {
+            pieces.into_iter().flatten().for_each(|piece| open.piece(piece));
+        }
+        if goes_on { None } else { self.close(out) }
+    }
+
+    /// Ends the call that is open, if one is, and gives its arguments.
+    pub fn close(&mut self, out: &mut Vec<Item>) -> Option<Value> {
+        let open = self.open.take()?;
+        out.push(Item::ToolArguments { index: open.index, text: open.arguments.to_string() });
+        Some(open.arguments)
+    }
+
+    fn free_id(&self, id: &str, response_id: &str) -> String {
+        let at = self.ids.len();
+        match (id.is_empty(), self.ids.iter().any(|known| known == id)) {
+            (false, false) => id.to_owned(),
+            (false, true) => format!("{id}-{at}"),
+            (true, _) if response_id.is_empty() => format!("call-{at}"),
+            (true, _) => format!("call-{response_id}-{at}"),
+        }
+    }
+}
+
+impl OpenCall {
+    /// Puts one piece where its path says.
+    fn piece(&mut self, piece: &Value) {
+        let Some(path) = piece.get("jsonPath").and_then(Value::as_str) else { return };
+        let Some(place) = place(&mut self.arguments, path) else { return };
+        let more = piece.get("stringValue").and_then(Value::as_str);
+        match (more, place) {
+            (Some(more), Value::String(text)) if self.growing.as_deref() == Some(path) => text.push_str(more),
+            (Some(more), place) => *place = more.into(),
+            (None, place) => {
+                let value = ["numberValue", "boolValue"].into_iter().find_map(|key| piece.get(key));
+                *place = value.cloned().unwrap_or_default();
+            }
+        }
+        let goes_on = piece.get("willContinue").and_then(Value::as_bool).unwrap_or(false);
+        self.growing = goes_on.then(|| path.to_owned());
+    }
+}
+
+/// One step of a path.
+#[derive(Debug, PartialEq, Eq)]
+enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+/// The steps of a path such as `$.items[0].name` or `$['name']`; `None` when it is something else.
+fn steps(path: &str) -> Option<Vec<Step<'_>>> {
+    let mut rest = path.strip_prefix('$')?;
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix('.') {
+            let end = after.find(['.', '[']).unwrap_or(after.len());
+            steps.push(Step::Key(&after[..end]));
+            rest = &after[end..];
+        } else {
+            let (inside, after) = rest.strip_prefix('[')?.split_once(']')?;
+            let key = inside.strip_prefix(['\'', '"']).and_then(|key| key.strip_suffix(['\'', '"']));
+            steps.push(match key {
+                Some(key) => Step::Key(key),
+                None => Step::Index(inside.parse().ok()?),
+            });
+            rest = after;
+        }
+    }
+    Some(steps)
+}
+
+/// The place that a path names, made where it is not there yet. Lists grow by one at a time: a path cannot ask for a
+/// list of millions.
+fn place<'a>(root: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+    steps(path)?.into_iter().try_fold(root, |value, step| match step {
+        Step::Key(key) => {
+            if !value.is_object() {
+                *value = Value::Object(Map::new());
+            }
+            Some(value.as_object_mut()?.entry(key).or_insert(Value::Null))
+        }
+        Step::Index(index) => {
+            if !value.is_array() {
+                *value = Value::Array(Vec::new());
+            }
+            let list = value.as_array_mut()?;
+            if index == list.len() {
+                list.push(Value::Null);
+            }
+            list.get_mut(index)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Every call as `id name arguments`.
+    fn calls(parts: &[Value]) -> Vec<String> {
+        let mut calls = Calls::default();
+        let mut items = Vec::new();
+        for part in parts {
+            if !calls.continues(part) {
+                calls.close(&mut items);
+            }
+            calls.take(part, "r1", &mut items);
+        }
+        let mut found: Vec<String> = Vec::new();
+        for item in items {
+            match item {
+                Item::ToolCall { id, name, .. } => found.push(format!("{id} {name} ")),
+                Item::ToolArguments { index, text } => found[usize::try_from(index).unwrap()].push_str(&text),
+                other => panic!("{other:?}"),
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn calls_come_whole_or_in_pieces() {
+        let piece = |path: &str, text: &str, goes_on: bool| json!({"jsonPath": path, "stringValue": text, "willContinue": goes_on});
+        for (what, parts, expected) in [
+            ("whole", vec![json!({"id": "a", "name": "f", "args": {"x": 1}})], vec![r#"a f {"x":1}"#]),
+            ("without id and arguments", vec![json!({"name": "f"})], vec!["call-r1-0 f {}"]),
+            (
+                "an id twice",
+                vec![json!({"id": "a", "name": "f"}), json!({"id": "a", "name": "g"})],
+                vec!["a f {}", "a-1 g {}"],
+            ),
+            (
+                "in pieces",
+                vec![
+                    json!({"name": "f", "willContinue": true}),
+                    json!({"partialArgs": [piece("$.a[0].b", "x", true)], "willContinue": true}),
+                    json!({"partialArgs": [piece("$.a[0].b", "y", false)], "willContinue": true}),
+                    json!({"partialArgs": [{"jsonPath": "$.a[1]", "numberValue": 0.5}, {"jsonPath": "$['c']", "boolValue": true}],
+                        "willContinue": true}),
+                    json!({"partialArgs": [{"jsonPath": "$.d", "nullValue": null}]}),
+                ],
+                vec![r#"call-r1-0 f {"a":[{"b":"xy"},0.5],"c":true,"d":null}"#],
+            ),
+            (
+                "never ended before the next",
+                vec![json!({"name": "f", "willContinue": true}), json!({"name": "g", "args": {}})],
+                vec!["call-r1-0 f {}", "call-r1-1 g {}"],
+            ),
+            (
+                "a path that asks for too much",
+                vec![
+                    json!({"name": "f", "willContinue": true}),
+                    json!({"partialArgs": [piece("$.a[999999999999]", "x", false)]}),
+                    json!({"name": "g"}),
+                ],
+                vec![r#"call-r1-0 f {"a":[]}"#, "call-r1-1 g {}"],
+            ),
+        ] {
+            assert_eq!(calls(&parts), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_path_is_none() {
+        assert_eq!(steps("$.a[0]['b c']"), Some(vec![Step::Key("a"), Step::Index(0), Step::Key("b c")]));
+        assert_eq!(steps("$"), Some(Vec::new()));
+        for wrong in ["a", "", "$a", "$[x]", "$[0", "$[-1]"] {
+            assert_eq!(steps(wrong), None, "{wrong}");
+        }
+    }
+}

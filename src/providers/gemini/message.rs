@@ -1,0 +1,205 @@
+//! The parts of a response that go into the next request to the same model: every part unchanged and in its place, but
+//! thoughts only as their signatures (providers.md 7.4, 7.6).
+
+use serde_json::{Map, Value, json};
+
+use crate::halves;
+
+/// A call of the response, as far as its answer has to name it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SaidCall {
+    pub name: String,
+    /// The id that the endpoint gave; many give none, and then the answer has none either.
+    pub id: Option<String>,
+}
+
+/// The parts of one response.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    parts: Vec<Value>,
+}
+
+impl Said {
+    /// Keeps a part. `text` is its text with halves of surrogate pairs put together; `is_mended` says that other
+    /// strings in it may hold stand-ins of halves.
+    pub fn part(&mut self, part: &Value, text: Option<String>, is_mended: bool) {
+        let mut part = if is_mended { without_halves(part) } else { part.clone() };
+        if let (Some(text), Some(kept)) = (text, part.get_mut("text")) {
+            *kept = text.into();
+        }
+        if let Some(call) = part.get_mut("functionCall").and_then(Value::as_object_mut) {
+            call.shift_remove("partialArgs");
+            call.shift_remove("willContinue");
+        }
+        self.parts.push(part);
+    }
+
+    /// Sets the arguments of the last call: they came in pieces.
+    pub fn set_arguments(&mut self, arguments: Value) {
+        let call = self.parts.iter_mut().rev().find_map(|part| part.get_mut("functionCall")?.as_object_mut());
+        if let Some(call) = call {
+            call.insert("args".to_owned(), arguments);
+        }
+    }
+
+    /// The calls, in their order.
+    pub fn calls(&self) -> Vec<SaidCall> {
+        let call = |part: &Value| {
+            let call = part.get("functionCall")?;
+            let text = |key: &str| call.get(key).and_then(Value::as_str).map(str::to_owned);
+            Some(SaidCall { name: text("name").unwrap_or_default(), id: text("id").filter(|id| !id.is_empty()) })
+        };
+        self.parts.iter().filter_map(call).collect()
+    }
+
+    /// Takes the last call out: its arguments came in pieces, and the rest of them never did.
+    pub fn cut_last_call(&mut self) {
+        if let Some(at) = self.parts.iter().rposition(is_call) {
+            self.parts.remove(at);
+        }
+    }
+
+    /// Takes the calls out: the API said that something is wrong with them.
+    pub fn without_calls(&mut self) {
+        self.parts.retain(|part| !is_call(part));
+    }
+
+    /// Takes code out at the end: the response broke off while it ran. Code that the model spoke on after has no result
+    /// where the API keeps it to itself, as that of a search in files.
+    fn cut_code_that_broke_off(&mut self) {
+        let is_over = |part: &Value| part.get("executableCode").is_none() && *part != json!({"text": ""});
+        let end = self.parts.iter().rposition(is_over);
+        let mut at = 0;
+        self.parts.retain(|part| {
+            at += 1;
+            part.get("executableCode").is_none() || end.is_some_and(|end| at <= end)
+        });
+    }
+
+    /// The parts to send; none when nothing of the response may be sent, or it says nothing.
+    pub fn into_parts(mut self, with_signatures: bool) -> Vec<Value> {
+        self.cut_code_that_broke_off();
+        let says = |part: &Value| !is_thought(part) && *part != json!({"text": ""});
+        if !self.parts.iter().any(says) {
+            return Vec::new();
+        }
+        self.parts.into_iter().filter_map(|part| sent(part, with_signatures)).collect()
+    }
+}
+
+fn is_call(part: &Value) -> bool {
+    part.get("functionCall").is_some()
+}
+
+fn is_thought(part: &Value) -> bool {
+    part.get("thought") == Some(&Value::Bool(true)) && !is_call(part)
+}
+
+/// A part as it is sent: a thought goes back as its signature alone, or not at all. Text without a letter, which many
+/// streams end with, stays behind too unless it carries a signature: it is refused at some endpoints.
+fn sent(part: Value, with_signatures: bool) -> Option<Value> {
+    if part == json!({"text": ""}) {
+        return None;
+    }
+    if with_signatures && !is_thought(&part) {
+        return Some(part);
+    }
+    let is_thought = is_thought(&part);
+    let Value::Object(mut part) = part else { return Some(part) };
+    if !with_signatures {
+        // An empty text is there for its signature alone.
+        let was_signed = part.shift_remove("thoughtSignature").is_some();
+        let is_bare = was_signed && part.len() == 1 && part.get("text") == Some(&"".into());
+        return (!is_thought && !is_bare && !part.is_empty()).then_some(Value::Object(part));
+    }
+    part.get("thoughtSignature").and_then(Value::as_str).filter(|signature| !signature.is_empty())?;
+    part.shift_remove("text");
+    Some(Value::Object(part))
+}
+
+/// A value with the stand-ins of halves in its strings given up.
+fn without_halves(value: &Value) -> Value {
+    match value {
+        Value::String(text) => {
+            let (mut text, half) = halves::join(None, text);
+            text.extend(half.map(|_| char::REPLACEMENT_CHARACTER));
+            text.into()
+        }
+        Value::Array(list) => list.iter().map(without_halves).collect(),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(key, value)| (key.clone(), without_halves(value))).collect::<Map<_, _>>())
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent_back(parts: &[Value]) -> Value {
+        let mut said = Said::default();
+        parts.iter().for_each(|part| said.part(part, None, false));
+        Value::Array(said.into_parts(true))
+    }
+
+    #[test]
+    fn parts_go_back_unchanged_and_thoughts_as_their_signatures() {
+        let kept = [
+            json!({"text": "Hi"}),
+            json!({"text": "", "thoughtSignature": "s"}),
+            json!({"functionCall": {"name": "f", "args": {"b": 1, "a": 2}, "id": "x"}, "thoughtSignature": "s"}),
+            json!({"functionCall": {"name": "f", "args": {}}, "thought": true}),
+            json!({"thoughtSignature": "s", "toolCall": {"toolType": "FILE_SEARCH"}}),
+            json!({"inlineData": {"mimeType": "image/png", "data": "AA=="}}),
+            json!({"somethingNew": 1}),
+            json!({"text": "no thought", "thought": false}),
+        ];
+        assert_eq!(sent_back(&kept).to_string(), Value::from(kept.to_vec()).to_string());
+        for (what, parts, expected) in [
+            ("a thought", json!([{"text": "why", "thought": true}, {"text": "so"}]), json!([{"text": "so"}])),
+            (
+                "a signed thought",
+                json!([{"text": "why", "thought": true, "thoughtSignature": "s"}, {"text": "so"}]),
+                json!([{"thought": true, "thoughtSignature": "s"}, {"text": "so"}]),
+            ),
+            (
+                "a signed thought and nothing behind it",
+                json!([{"text": "why", "thought": true, "thoughtSignature": "s"}]),
+                json!([]),
+            ),
+            ("an empty end", json!([{"text": "so"}, {"text": ""}]), json!([{"text": "so"}])),
+            ("an empty signature", json!([{"text": "why", "thought": true, "thoughtSignature": ""}]), json!([])),
+            ("nothing but thoughts and empty text", json!([{"text": "why", "thought": true}, {"text": ""}]), json!([])),
+            ("nothing", json!([]), json!([])),
+            (
+                "code with its result, and code that broke off",
+                json!([{"executableCode": {"code": "1"}}, {"codeExecutionResult": {"output": "1"}}, {"text": "so"}, {"executableCode": {"code": "2"}}]),
+                json!([{"executableCode": {"code": "1"}}, {"codeExecutionResult": {"output": "1"}}, {"text": "so"}]),
+            ),
+            (
+                "code without a result that the model spoke on after",
+                json!([{"executableCode": {"code": "1"}}, {"text": "so"}]),
+                json!([{"executableCode": {"code": "1"}}, {"text": "so"}]),
+            ),
+            (
+                "nothing but code that broke off",
+                json!([{"executableCode": {"code": "2"}, "thoughtSignature": "s"}]),
+                json!([]),
+            ),
+        ] {
+            assert_eq!(sent_back(parts.as_array().unwrap()), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_call_in_pieces_goes_back_whole() {
+        let mut said = Said::default();
+        let began = json!({"functionCall": {"name": "f", "willContinue": true}, "thoughtSignature": "s"});
+        said.part(&began, None, false);
+        said.set_arguments(json!({"a": 1}));
+        assert_eq!(said.calls(), [SaidCall { name: "f".into(), id: None }]);
+        let whole = json!({"functionCall": {"name": "f", "args": {"a": 1}}, "thoughtSignature": "s"});
+        assert_eq!(said.into_parts(true), [whole]);
+    }
+}

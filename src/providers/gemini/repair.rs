@@ -1,0 +1,63 @@
+//! Refusals of Gemini that another form of the same request may avoid (providers.md 7.4): missing and invalid thought
+//! signatures.
+
+use crate::provider::{ChatRequest, Refused};
+use turnleaf_domain::repair::Repair;
+
+/// The form to send instead. Signatures of earlier replies can be left out, as only those of the current turn are asked
+/// for; where it is these that are refused, the steps of the turn are told in words.
+pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    let said = refused.words();
+    if !["thought signature", "thought_signature", "thoughtsignature"].iter().any(|part| said.contains(part)) {
+        return None;
+    }
+    let is_in_loop = request.before_steps().1.is_some();
+    let is_missing = said.contains("missing");
+    if request.has_earlier_reasoning() && !is_missing {
+        return Some(Repair::EarlierReasoningLeftOut);
+    }
+    is_in_loop.then_some(Repair::StepsTold)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::gemini::request::tests::request;
+    use crate::provider::HistoryTurn;
+    use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
+
+    #[test]
+    fn each_refusal_allows_the_form_that_can_help() {
+        let turn = |role, raw: &[&'static str]| HistoryTurn {
+            turn_id: TurnId::from_uuid(Uuid::nil()),
+            role,
+            blocks: Vec::new().into(),
+            raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes()).into()).collect(),
+            leaves_out_reasoning: false,
+            attached: Default::default(),
+        };
+        let first = vec![turn(Role::User, &[])];
+        let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])];
+        let first_loop = [first.clone(), vec![turn(Role::Assistant, &["{}"])]].concat();
+        let second_loop = [second.clone(), vec![turn(Role::Assistant, &["{}"])]].concat();
+        let missing = "Function call is missing a thought_signature in functionCall parts. position 2";
+        let (earlier, told) = (Some(Repair::EarlierReasoningLeftOut), Some(Repair::StepsTold));
+        for (message, history, expected) in [
+            (missing, &second_loop, told),
+            (missing, &first_loop, told),
+            (missing, &second, None),
+            ("Invalid thought signature.", &second, earlier),
+            ("Corrupted thought signature.", &second_loop, earlier),
+            ("Corrupted thought signature.", &first_loop, told),
+            ("Invalid thought signature.", &first, None),
+            ("Thinking level HIGH is not supported for this model.", &second_loop, None),
+        ] {
+            let failure = Failure::new(FailureKind::ProviderRefusedRequest, "G").with_detail(message);
+            let asked = request("gemini-3-pro", history.clone());
+            assert_eq!(repair(&Refused::unanswered(failure), &asked), expected, "{message}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The request body of `streamGenerateContent`: deterministic bytes out of the path (domain.md 4.7, providers.md 7.1, 7.6,
+//! 9). The model stands in the path of the URL, not here.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use crate::gemini::message::{Said, SaidCall};
+use crate::gemini::models;
+use crate::gemini::stream::GeminiDecoder;
+use crate::history::{UNANSWERED, UserPart};
+use crate::pictures;
+use crate::provider::{ChatRequest, Decoder, HistoryTurn, ShownImage};
+use turnleaf_domain::Role;
+
+/// The exact body. The same request gives the same bytes, and a longer history begins with the same contents.
+pub fn body(request: &ChatRequest) -> Bytes {
+    let mut body = Map::new();
+    let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    let system = request.system.as_deref().filter(|text| !text.trim().is_empty());
+    let (instruction, first) =
+        if models::takes_system_instruction(&request.model) { (system, None) } else { (None, system) };
+    set("contents", contents(request, first));
+    if let Some(text) = instruction {
+        set("systemInstruction", json!({"parts": [{"text": text}]}));
+    }
+    let config = generation_config(request);
+    if !config.is_empty() {
+        set("generationConfig", Value::Object(config));
+    }
+    if !request.tools.is_empty() {
+        // `parameters` would take a part of JSON Schema only.
+        let tool = |tool: &turnleaf_domain::tool::ToolSpec| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters});
+        let declarations: Vec<Value> = request.tools.iter().map(tool).collect();
+        set("tools", json!([{"functionDeclarations": declarations}]));
+    } else {
+        // Most models refuse them beside functions.
+        let own: Vec<Value> = request.own_tools.iter().filter_map(|tool| models::own_tool(tool)).collect();
+        if !own.is_empty() {
+            set("tools", own.into());
+        }
+    }
+    pictures::written(body, request)
+}
+
+fn generation_config(request: &ChatRequest) -> Map<String, Value> {
+    let mut config = Map::new();
+    let mut set = |key: &str, value: Value| config.insert(key.to_owned(), value);
+    let params = &request.params;
+    if let Some(tokens) = params.max_tokens {
+        set("maxOutputTokens", json!(tokens));
+    }
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
+    }
+    if let Some(top_p) = params.top_p {
+        set("topP", json!(top_p));
+    }
+    if let Some(top_k) = params.top_k {
+        set("topK", json!(top_k));
+    }
+    if !params.stop_sequences.is_empty() {
+        set("stopSequences", json!(params.stop_sequences));
+    }
+    let reasoning = request.capabilities.reasoning;
+    if let Some(thinking) = models::thinking_config(&request.model, reasoning, request.thinking, params.max_tokens) {
+        set("thinkingConfig", thinking);
+    }
+    config
+}
+
+/// The turns; `first` goes before everything else, for models without a place for instructions.
+fn contents(request: &ChatRequest, first: Option<&str>) -> Value {
+    let mut contents = Contents::default();
+    contents.text("user", first.unwrap_or_default());
+    for turn in &request.history {
+        match turn.role {
+            Role::User => contents.push("user", turn.user_parts().into_iter().map(user_part).collect()),
+            // The API knows no such role between the others.
+            Role::System => contents.text("user", &turn.plain_text()),
+            Role::Assistant => push_assistant(&mut contents, turn),
+        }
+    }
+    Value::Array(contents.0)
+}
+
+/// Contents in the order of the path. Neighbours of one role become one: the API wants the roles to alternate.
+#[derive(Default)]
+struct Contents(Vec<Value>);
+
+impl Contents {
+    fn text(&mut self, role: &str, text: &str) {
+        // An empty part is refused.
+        if !text.is_empty() {
+            self.push(role, vec![json!({"text": text})]);
+        }
+    }
+
+    fn push(&mut self, role: &str, parts: Vec<Value>) {
+        if parts.is_empty() {
+            return;
+        }
+        let last = self.0.last_mut().filter(|last| last.get("role").and_then(Value::as_str) == Some(role));
+        match last.and_then(|last| last.get_mut("parts")?.as_array_mut()) {
+            Some(known) => known.extend(parts),
+            None => self.0.push(json!({"role": role, "parts": parts})),
+        }
+    }
+}
+
+fn user_part(part: UserPart<'_>) -> Value {
+    match part {
+        UserPart::Text(text) => json!({"text": text}),
+        UserPart::Image(shown) => image(shown),
+    }
+}
+
+fn image(shown: &ShownImage) -> Value {
+    json!({"inlineData": {"mimeType": shown.mime, "data": shown.data()}})
+}
+
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
+fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
+    if turn.raw.is_empty() {
+        return contents.text("model", &turn.plain_text());
+    }
+    let mut place = 0..;
+    for said in turn.raw.iter().map(|raw| raw.said("gemini", read_again)).map(Arc::unwrap_or_clone) {
+        let answers = said
+            .calls()
+            .iter()
+            .map(|call| {
+                let place = place.next().unwrap_or_default();
+                answer(call, turn.result_of(place), turn.images_of(place).map(image).collect())
+            })
+            .collect();
+        contents.push("model", said.into_parts(!turn.leaves_out_reasoning));
+        contents.push("user", answers);
+    }
+}
+
+/// What a stored response said, whole or not.
+pub fn read_again(raw: &[u8]) -> Said {
+    let mut decoder = GeminiDecoder::keeping_parts();
+    let mut items = Vec::new();
+    decoder.feed(raw, &mut items);
+    decoder.finish(&mut items);
+    decoder.into_reader().into_said()
+}
+
+/// The `functionResponse` of a call. The API wants an object: any other result stands under `output`, and what went
+/// wrong under `error`.
+fn answer(call: &SaidCall, result: Option<(Value, bool)>, images: Vec<Value>) -> Value {
+    let response = match result {
+        None => json!({"error": UNANSWERED}),
+        Some((result, true)) => json!({"error": result}),
+        Some((result @ Value::Object(_), false)) => result,
+        Some((result, false)) => json!({"output": result}),
+    };
+    let mut answer = Map::new();
+    if let Some(id) = &call.id {
+        answer.insert("id".into(), json!(id));
+    }
+    answer.insert("name".into(), json!(call.name));
+    answer.insert("response".into(), response);
+    if !images.is_empty() {
+        answer.insert("parts".into(), Value::Array(images));
+    }
+    json!({"functionResponse": answer})
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,176 @@
+//! What stands beside the parts of a candidate: where its words come from. It is kept as it came and given out at the
+//! end, because it speaks of the whole text (providers.md 7.3).
+
+use serde_json::{Map, Value, json};
+
+use crate::provider::Item;
+use turnleaf_domain::sources::{Given, block_of, is_address};
+
+/// Keys of a candidate whose last value counts.
+const LAST_COUNTS: [&str; 2] = [GROUNDING, "urlContextMetadata"];
+const GROUNDING: &str = "groundingMetadata";
+
+/// The sources of one reply.
+#[derive(Debug, Default)]
+pub struct Sources {
+    /// Of `citationMetadata`: every chunk has its own.
+    citations: Vec<Value>,
+    last: Map<String, Value>,
+}
+
+impl Sources {
+    /// Takes what a candidate of one chunk has.
+    pub fn take(&mut self, candidate: &Value) {
+        let metadata = candidate.get("citationMetadata");
+        let citations = ["citationSources", "citations"].into_iter().find_map(|key| metadata?.get(key)?.as_array());
+        for citation in citations.into_iter().flatten() {
+            if !self.citations.contains(citation) {
+                self.citations.push(citation.clone());
+            }
+        }
+        for key in LAST_COUNTS {
+            if let Some(value) = candidate.get(key).filter(|value| value.as_object().is_some_and(|map| !map.is_empty()))
+            {
+                self.last.insert(key.to_owned(), value.clone());
+            }
+        }
+    }
+
+    /// The body is over: gives everything out. Pages become sources; a search that led to them is a call of Google's own.
+    pub fn end(&mut self, said: &SaidText, out: &mut Vec<Item>) {
+        let (pages, others): (Vec<Value>, Vec<Value>) =
+            self.citations.drain(..).partition(|citation| is_address(word(citation, "uri")));
+        let mut given: Vec<Given> = pages.iter().map(|page| cited(page, said)).collect();
+        let mut last = std::mem::take(&mut self.last);
+        let grounding = last.get(GROUNDING).cloned().unwrap_or_default();
+        given.extend(grounded(&grounding, said));
+        let queries =
+            grounding.get("webSearchQueries").filter(|queries| queries.as_array().is_some_and(|all| !all.is_empty()));
+        if !given.is_empty() || queries.is_some() {
+            // What is left of it is markup of Google's own.
+            last.shift_remove(GROUNDING);
+        }
+        out.extend(block_of(given).map(Item::Opaque));
+        if let Some(queries) = queries {
+            let id = "google_search".to_owned();
+            let name = id.clone();
+            out.push(Item::OwnCall { id: id.clone(), name: name.clone(), server: None });
+            out.push(Item::OwnArguments { id: id.clone(), text: json!({"queries": queries}).to_string() });
+            let found = pages_of(&grounding).flatten().map(|(url, title)| json!({"title": title, "url": url}));
+            out.push(Item::OwnResult { id, name, result: found.collect(), is_error: false });
+        }
+        out.extend(others.into_iter().map(|citation| Item::Opaque(opaque("citation", citation))));
+        out.extend(last.into_iter().map(|(key, value)| Item::Opaque(opaque(&key, value))));
+    }
+}
+
+/// The text of a reply, as far as offsets in it have to be found: they count bytes of all of it.
+#[derive(Debug, Default)]
+pub struct SaidText {
+    text: String,
+    /// Where the last text block begins in it.
+    last_block: usize,
+    is_broken: bool,
+}
+
+impl SaidText {
+    /// Takes what was given out.
+    pub fn take(&mut self, items: &[Item]) {
+        for item in items {
+            match item {
+                Item::Text(text) => {
+                    if std::mem::take(&mut self.is_broken) {
+                        self.last_block = self.text.len();
+                    }
+                    self.text.push_str(text);
+                }
+                Item::Model(_) | Item::Usage(_) | Item::Cost(_) | Item::Response(_) | Item::Stop(_) => {}
+                _ => self.is_broken = true,
+            }
+        }
+    }
+
+    /// A place of the whole text as one of the last block, in characters; none where it is in an earlier one.
+    fn place(&self, start: usize, end: usize) -> Option<(usize, usize)> {
+        let at = |byte: usize| {
+            let byte = self.text.floor_char_boundary(byte.min(self.text.len()));
+            Some(self.text.get(self.last_block..byte)?.chars().count())
+        };
+        Some((at(start.max(self.last_block))?, at(end)?))
+    }
+}
+
+fn word<'a>(value: &'a Value, field: &str) -> &'a str {
+    value.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn number(value: &Value, field: &str) -> usize {
+    value.get(field).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
+}
+
+fn cited(citation: &Value, said: &SaidText) -> Given {
+    let place = said.place(number(citation, "startIndex"), number(citation, "endIndex"));
+    Given { url: word(citation, "uri").into(), title: word(citation, "title").into(), quote: String::new(), place }
+}
+
+/// Address and title of every chunk that is a page.
+fn pages_of(grounding: &Value) -> impl Iterator<Item = Option<(&str, &str)>> {
+    let chunks = grounding.get("groundingChunks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    chunks.iter().map(|chunk| {
+        let page = ["web", "maps", "retrievedContext"].into_iter().find_map(|kind| chunk.get(kind))?;
+        Some((word(page, "uri"), word(page, "title"))).filter(|(url, _)| is_address(url))
+    })
+}
+
+/// Every page that the text stands on, with its places; those without one come last.
+fn grounded(grounding: &Value, said: &SaidText) -> Vec<Given> {
+    let pages: Vec<Option<(&str, &str)>> = pages_of(grounding).collect();
+    let given = |at: usize, place| {
+        let (url, title) = pages.get(at).copied().flatten()?;
+        Some(Given { url: url.into(), title: title.into(), quote: String::new(), place })
+    };
+    let supports = grounding.get("groundingSupports").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut all = Vec::new();
+    for support in supports {
+        let segment = support.get("segment").unwrap_or(&Value::Null);
+        let place = said.place(number(segment, "startIndex"), number(segment, "endIndex"));
+        let indices = support.get("groundingChunkIndices").and_then(Value::as_array);
+        let indices = indices.into_iter().flatten().filter_map(|at| usize::try_from(at.as_u64()?).ok());
+        all.extend(indices.filter_map(|at| given(at, place)));
+    }
+    all.extend((0..pages.len()).filter_map(|at| given(at, None)));
+    all
+}
+
+/// The content of an `x:` block: the piece as it came, under a key of its own.
+pub fn opaque(name: &str, value: Value) -> Map<String, Value> {
+    Map::from_iter([("type".to_owned(), Value::from(format!("x:{name}"))), ("value".to_owned(), value)])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn citations_add_up_and_grounding_is_replaced() {
+        let mut sources = Sources::default();
+        for candidate in [
+            json!({"citationMetadata": {"citationSources": [{"uri": "a"}]}, "groundingMetadata": {}}),
+            json!({"citationMetadata": {"citationSources": [{"uri": "a"}, {"uri": "b"}]}, "groundingMetadata": {"n": 1}}),
+            json!({"groundingMetadata": {"n": 2}}),
+        ] {
+            sources.take(&candidate);
+        }
+        let mut out = Vec::new();
+        sources.end(&SaidText::default(), &mut out);
+        sources.end(&SaidText::default(), &mut out);
+        let expected = [
+            opaque("citation", json!({"uri": "a"})),
+            opaque("citation", json!({"uri": "b"})),
+            opaque("groundingMetadata", json!({"n": 2})),
+        ];
+        assert_eq!(out, expected.map(Item::Opaque));
+    }
+}

@@ -1,0 +1,226 @@
+//! The decoder on chunks of its own: what becomes of each kind of part, and how bodies end.
+
+use serde_json::json;
+
+use super::*;
+use crate::gemini::sources::opaque;
+use crate::provider::{Decoder, Outcome};
+
+fn decode(body: &str) -> (Vec<Item>, Outcome) {
+    let mut decoder = GeminiDecoder::of("Gemini", Secrets::default());
+    let mut items = Vec::new();
+    decoder.feed(body.as_bytes(), &mut items);
+    let outcome = decoder.finish(&mut items);
+    (items, outcome)
+}
+
+fn stream(chunks: &[Value]) -> String {
+    chunks.iter().map(|chunk| format!("data: {chunk}\r\n\r\n")).collect()
+}
+
+fn parts(parts: Value) -> Value {
+    json!({"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}]})
+}
+
+fn finish(reason: &str) -> Value {
+    json!({"candidates": [{"finishReason": reason}]})
+}
+
+fn text(text: &str) -> Item {
+    Item::Text(text.to_owned())
+}
+
+fn signature(text: &str) -> Item {
+    Item::ThinkingSignature(text.to_owned())
+}
+
+#[test]
+fn every_kind_of_part_keeps_its_place() {
+    let body = stream(&[
+        json!({"modelVersion": "gemini-3", "responseId": "r", "candidates": [{"content": {"parts": [{"text": "why", "thought": true}]}}]}),
+        parts(json!([{"text": "a"}, {"text": "b", "thoughtSignature": "s1"}, {"text": "c"}])),
+        parts(json!([{"functionCall": {"name": "f", "args": {"x": 1}}, "thoughtSignature": "s2"}, {"text": ""}])),
+        parts(
+            json!([{"thoughtSignature": "s3", "toolCall": {"id": "t"}}, {"inlineData": {"mimeType": "image/png", "data": "AA=="}}]),
+        ),
+        parts(json!([{"somethingNew": [1]}, {"text": "", "thoughtSignature": "s4"}])),
+        json!({"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}]}),
+    ]);
+    let (items, outcome) = decode(&body);
+    let other = |name: &str, value: Value| Item::Opaque(opaque(name, value));
+    let expected = vec![
+        Item::Model("gemini-3".into()),
+        Item::Thinking("why".into()),
+        text("a"),
+        text("b"),
+        signature("s1"),
+        text("c"),
+        Item::ToolCall { index: 0, id: "call-r-0".into(), name: "f".into() },
+        Item::ToolArguments { index: 0, text: r#"{"x":1}"#.into() },
+        signature("s2"),
+        Item::OwnCall { id: "t".into(), name: "tool".into(), server: None },
+        Item::OwnArguments { id: "t".into(), text: "{}".into() },
+        signature("s3"),
+        other("inlineData", json!({"mimeType": "image/png", "data": "AA=="})),
+        other("somethingNew", json!([1])),
+        signature("s4"),
+        Item::Stop("STOP".into()),
+        Item::OwnResult { id: "t".into(), name: "tool".into(), result: "".into(), is_error: false },
+    ];
+    assert_eq!(items, expected);
+    assert_eq!(outcome, Outcome { complete: true, stop_reason: Some("STOP".into()), failure: None });
+}
+
+#[test]
+fn how_a_body_ends() {
+    let error = json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
+    let hello = || parts(json!([{"text": "Hello"}]));
+    for (what, body, reason, kind) in [
+        ("a stop", stream(&[hello(), finish("STOP")]), Some("STOP"), None),
+        ("the limit", stream(&[hello(), finish("MAX_TOKENS")]), Some("MAX_TOKENS"), None),
+        ("a filter", stream(&[hello(), finish("SAFETY")]), Some("SAFETY"), None),
+        (
+            "a blocked prompt",
+            stream(&[json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})]),
+            Some("PROHIBITED_CONTENT"),
+            None,
+        ),
+        ("text after the stop", stream(&[finish("STOP"), hello(), finish("MAX_TOKENS")]), Some("MAX_TOKENS"), None),
+        (
+            "a call gone wrong",
+            stream(&[hello(), finish("MALFORMED_FUNCTION_CALL")]),
+            Some("MALFORMED_FUNCTION_CALL"),
+            Some(FailureKind::ProviderError),
+        ),
+        (
+            "a call of nothing",
+            stream(&[finish("UNEXPECTED_TOOL_CALL"), hello()]),
+            Some("UNEXPECTED_TOOL_CALL"),
+            Some(FailureKind::ProviderError),
+        ),
+        (
+            "no reason yet",
+            stream(&[hello(), finish("FINISH_REASON_UNSPECIFIED")]),
+            None,
+            Some(FailureKind::ProviderTruncated),
+        ),
+        ("no end", stream(&[hello()]), None, Some(FailureKind::ProviderTruncated)),
+        ("an error", stream(&[hello(), error.clone()]), None, Some(FailureKind::ProviderOverloaded)),
+        ("a list", json!([hello(), finish("STOP")]).to_string(), Some("STOP"), None),
+        (
+            "a cut list",
+            json!([hello(), finish("STOP")]).to_string()[..60].to_owned(),
+            None,
+            Some(FailureKind::ProviderTruncated),
+        ),
+        ("a list with an error", json!([error]).to_string(), None, Some(FailureKind::ProviderOverloaded)),
+        (
+            "one document",
+            json!({"candidates": [{"content": {"parts": [{"text": "Hello"}]}, "finishReason": "STOP"}]}).to_string(),
+            Some("STOP"),
+            None,
+        ),
+        ("nothing", String::new(), None, Some(FailureKind::ProviderTruncated)),
+        ("something else", stream(&[json!({"choices": []})]), None, Some(FailureKind::ProviderProtocol)),
+        ("a page", "<html>".to_owned(), None, Some(FailureKind::ProviderProtocol)),
+    ] {
+        let (_, outcome) = decode(&body);
+        assert_eq!(outcome.stop_reason.as_deref(), reason, "{what}");
+        assert_eq!(outcome.failure.as_ref().map(|failure| failure.kind), kind, "{what}: {outcome:?}");
+        assert_eq!(outcome.complete, kind.is_none(), "{what}");
+    }
+}
+
+#[test]
+fn other_candidates_are_not_mixed_in() {
+    let other = json!({"candidates": [{"index": 1, "content": {"parts": [{"text": "no"}]}, "finishReason": "STOP"}]});
+    let (items, outcome) = decode(&stream(&[parts(json!([{"text": "yes"}])), other]));
+    assert_eq!(items, [text("yes")]);
+    assert!(!outcome.complete);
+}
+
+#[test]
+fn a_server_is_waited_for_while_one_of_its_own_tools_runs() {
+    let mut decoder = GeminiDecoder::of("Gemini", Secrets::default());
+    let mut items = Vec::new();
+    let mut is_over_after = |chunks: &[Value]| {
+        decoder.feed(stream(chunks).as_bytes(), &mut items);
+        decoder.is_over()
+    };
+    assert!(!is_over_after(&[parts(json!([{"executableCode": {"code": "1"}}])), finish("STOP")]));
+    assert!(is_over_after(&[parts(json!([{"codeExecutionResult": {"output": "1"}}]))]));
+}
+
+#[test]
+fn half_of_the_arguments_never_looks_whole() {
+    let began = parts(json!([{"functionCall": {"name": "f", "willContinue": true}}]));
+    let piece = parts(
+        json!([{"functionCall": {"partialArgs": [{"jsonPath": "$.a", "numberValue": 1}], "willContinue": true}}]),
+    );
+    let arguments = |body: &str| {
+        let is_arguments = |item: &Item| matches!(item, Item::ToolArguments { .. });
+        decode(body).0.iter().filter(|item| is_arguments(item)).count()
+    };
+    assert_eq!(arguments(&stream(&[began.clone(), piece.clone()])), 0);
+    assert_eq!(arguments(&stream(&[began, piece, finish("STOP")])), 1);
+}
+
+#[test]
+fn halves_of_a_character_meet_across_chunks() {
+    let chunk =
+        |text: &str| format!("data: {{\"candidates\":[{{\"content\":{{\"parts\":[{{\"text\":\"{text}\"}}]}}}}]}}\n\n");
+    let body = [chunk(r"a\ud83d"), chunk(r"\ude00b"), chunk(r"\ud83d"), stream(&[finish("STOP")])].concat();
+    let said: String = decode(&body)
+        .0
+        .iter()
+        .filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None })
+        .collect();
+    assert_eq!(said, "a😀b\u{fffd}");
+}
+
+#[test]
+fn code_that_google_ran_and_pages_that_it_found_are_calls_and_sources() {
+    let grounding = json!({
+        "webSearchQueries": ["q"], "searchEntryPoint": {"renderedContent": "<b>"},
+        "groundingChunks": [{"web": {"uri": "https://a.example", "title": "A"}}, {"retrievedContext": {"text": "t"}},
+            {"web": {"uri": "https://b.example", "title": "B"}}],
+        // Bytes of the whole text: "Größe" has seven of them, and "x" stands in an earlier block.
+        "groundingSupports": [{"segment": {"endIndex": 1}, "groundingChunkIndices": [0]},
+            {"segment": {"startIndex": 1, "endIndex": 8}, "groundingChunkIndices": [0, 1, 9]}],
+    });
+    let last = json!({"candidates": [{"finishReason": "STOP", "groundingMetadata": grounding}]});
+    let body = stream(&[
+        parts(json!([{"text": "x"}, {"executableCode": {"language": "PYTHON", "code": "1"}}])),
+        parts(json!([{"codeExecutionResult": {"outcome": "OUTCOME_FAILED", "output": "no"}}, {"text": "Größe"}])),
+        last,
+    ]);
+    let (items, _) = decode(&body);
+    let own = |id: &str, name: &str| Item::OwnCall { id: id.into(), name: name.into(), server: None };
+    let with = |id: &str, text: &str| Item::OwnArguments { id: id.into(), text: text.into() };
+    let gave = |id: &str, name: &str, result: Value, is_error| Item::OwnResult {
+        id: id.into(),
+        name: name.into(),
+        result,
+        is_error,
+    };
+    let sources = json!({"type": "x:sources", "sources": [
+        {"url": "https://a.example", "title": "A"},
+        {"url": "https://a.example", "title": "A", "start": 0, "end": 5},
+        {"url": "https://a.example", "title": "A"}, {"url": "https://b.example", "title": "B"},
+    ]});
+    let found = json!([{"title": "A", "url": "https://a.example"}, {"title": "B", "url": "https://b.example"}]);
+    let expected = [
+        text("x"),
+        own("code_execution-1", "code_execution"),
+        with("code_execution-1", r#"{"language":"PYTHON","code":"1"}"#),
+        gave("code_execution-1", "code_execution", json!("no"), true),
+        text("Größe"),
+        Item::Stop("STOP".into()),
+        Item::Opaque(sources.as_object().unwrap().clone()),
+        own("google_search", "google_search"),
+        with("google_search", r#"{"queries":["q"]}"#),
+        gave("google_search", "google_search", found, false),
+    ];
+    let said: Vec<Item> = items.into_iter().filter(|item| !matches!(item, Item::Model(_))).collect();
+    assert_eq!(said, expected);
+}

@@ -1,0 +1,84 @@
+//! Token counts as Gemini reports them (providers.md 2.5): on every chunk, growing; not every chunk has all of them.
+
+use serde_json::Value;
+
+use turnleaf_domain::Usage;
+
+/// Whole numbers above this are not token counts, and JavaScript would not keep them.
+const LARGEST: u64 = 1 << 53;
+
+/// The counts as they were said last, each for itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counts {
+    prompt: Option<u64>,
+    /// What its own tools put before the model, counted beside the prompt.
+    tool_use: Option<u64>,
+    cached: Option<u64>,
+    candidates: Option<u64>,
+    thoughts: Option<u64>,
+}
+
+impl Counts {
+    /// Takes the `usageMetadata` of a chunk, if it has any.
+    pub fn take(&mut self, chunk: &Value) {
+        let Some(said) = chunk.get("usageMetadata") else { return };
+        let newest = |known: Option<u64>, key: &str| {
+            said.get(key).and_then(Value::as_u64).filter(|count| *count <= LARGEST).or(known)
+        };
+        *self = Self {
+            prompt: newest(self.prompt, "promptTokenCount"),
+            tool_use: newest(self.tool_use, "toolUsePromptTokenCount"),
+            cached: newest(self.cached, "cachedContentTokenCount"),
+            candidates: newest(self.candidates, "candidatesTokenCount"),
+            thoughts: newest(self.thoughts, "thoughtsTokenCount"),
+        };
+    }
+
+    /// The usage in Turnleaf's terms: thoughts are counted beside the candidates and are output too, what tools brought
+    /// beside the prompt and is input too. `None` when nothing was said.
+    pub fn usage(&self) -> Option<Usage> {
+        let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (None, None) => None,
+            (one, other) => Some(one.unwrap_or(0) + other.unwrap_or(0)),
+        };
+        let usage = Usage {
+            input_tokens: sum(self.prompt, self.tool_use),
+            output_tokens: sum(self.candidates, self.thoughts),
+            cache_read_tokens: self.cached,
+            cache_write_tokens: None,
+            reasoning_tokens: self.thoughts,
+        };
+        Some(usage).filter(Usage::is_known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_last_count_of_each_kind_counts_and_thoughts_are_output() {
+        let mut counts = Counts::default();
+        assert_eq!(counts.usage(), None);
+        for said in [
+            json!({"usageMetadata": {"promptTokenCount": 9, "thoughtsTokenCount": 5, "cachedContentTokenCount": 4,
+                "toolUsePromptTokenCount": 100}}),
+            json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 7}}),
+            json!({"usageMetadata": {"promptTokenCount": 9, "totalTokenCount": 9}}),
+            json!({"usageMetadata": {"promptTokenCount": -1, "candidatesTokenCount": 1u64 << 60}}),
+            json!({}),
+        ] {
+            counts.take(&said);
+        }
+        let expected = Usage {
+            input_tokens: Some(109),
+            output_tokens: Some(9),
+            cache_read_tokens: Some(4),
+            cache_write_tokens: None,
+            reasoning_tokens: Some(7),
+        };
+        assert_eq!(counts.usage(), Some(expected));
+    }
+}

@@ -1,0 +1,122 @@
+//! What every API reads out of a turn of the history in the same way: its words, and the results of its calls. Not for
+//! how any of them writes it.
+
+use serde_json::Value;
+
+use super::provider::{HistoryTurn, Shown, ShownImage};
+use turnleaf_domain::plain::without_nul;
+use turnleaf_domain::turn::content_text;
+use turnleaf_domain::{Block, Content, told};
+
+/// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8,
+/// providers.md 6.6).
+pub const UNANSWERED: &str = "Cancelled: this tool call has no result.";
+
+/// A piece of what a person said.
+#[derive(Debug, Clone)]
+pub enum UserPart<'a> {
+    Text(String),
+    Image(&'a ShownImage),
+}
+
+impl HistoryTurn {
+    /// Its text without errors, reasoning and calls; an image stands in it in words.
+    pub fn plain_text(&self) -> String {
+        if !self.blocks.iter().any(Block::is_image) {
+            return content_text(self.blocks.iter().map(|block| &block.content));
+        }
+        let mut texts: Vec<String> = Vec::new();
+        let mut is_growing = false;
+        for block in self.blocks.iter() {
+            match &block.content {
+                Content::Text { text, is_error: false } => match texts.last_mut().filter(|_| is_growing) {
+                    Some(said) => said.push_str(text),
+                    None => texts.push(text.clone()),
+                },
+                Content::Image { alt, .. } => texts.push(in_words(alt)),
+                _ => continue,
+            }
+            is_growing = !block.is_image();
+        }
+        texts
+            .iter()
+            .map(|text| text.trim_matches('\n'))
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n\n")
+    }
+
+    /// What a person said; an image is told by its words.
+    pub fn user_text(&self) -> String {
+        let words = self.user_parts().into_iter().map(|part| match part {
+            UserPart::Text(text) => text,
+            UserPart::Image(image) => in_words(&image.alt),
+        });
+        words.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// What a person said and showed, in its order: texts that follow each other are one, and blank ones are none. What is
+    /// not among the attachments is told by its words.
+    pub fn user_parts(&self) -> Vec<UserPart<'_>> {
+        let mut parts: Vec<UserPart<'_>> = Vec::new();
+        for block in self.blocks.iter() {
+            let text = match (self.attached.get(&block.id), &block.content) {
+                (Some(Shown::Image(image)), _) => {
+                    parts.push(UserPart::Image(image));
+                    continue;
+                }
+                (Some(Shown::Text(text)), _) => without_nul(text.clone()),
+                (_, Content::Text { text, is_error: false }) => text.clone(),
+                (_, Content::Image { alt, .. }) => in_words(alt),
+                _ => continue,
+            };
+            match parts.last_mut() {
+                _ if text.trim().is_empty() => {}
+                Some(UserPart::Text(said)) => *said = format!("{said}\n\n{text}"),
+                _ => parts.push(UserPart::Text(text)),
+            }
+        }
+        parts
+    }
+
+    /// What the model is told of the call at this place, from 0, and whether it is an error. The n-th call of the
+    /// responses is the n-th call among the blocks that the provider did not run itself: ids may repeat, places do not.
+    /// Only an object is given as one; everything else is a text.
+    pub fn result_of(&self, place: usize) -> Option<(Value, bool)> {
+        let shown: Vec<&str> = self.images_of(place).map(|image| image.sha256.as_str()).collect();
+        match &self.answer_of(place)?.content {
+            Content::ToolResult { result, is_error, metadata, .. } => {
+                Some((told::value_beside(result, metadata, &shown), *is_error))
+            }
+            _ => None,
+        }
+    }
+
+    /// The images of the same that the model is shown. `result_of` says of the others that it is not.
+    pub fn images_of(&self, place: usize) -> impl Iterator<Item = &ShownImage> {
+        let shown = self.answer_of(place).and_then(|answer| self.attached.get(&answer.id));
+        shown.into_iter().flat_map(Shown::images)
+    }
+
+    fn answer_of(&self, place: usize) -> Option<&Block> {
+        let is_ours = |block: &&Block| matches!(block.content, Content::ToolUse { .. }) && !block.is_run_by_provider();
+        let call = self.blocks.iter().filter(is_ours).nth(place)?.id;
+        let is_answer = |block: &&Block| matches!(block.content, Content::ToolResult { .. });
+        self.blocks.iter().filter(is_answer).find(|block| block.parent_block_id == Some(call))
+    }
+
+    /// The same as text, as most APIs want it.
+    pub fn result_text(&self, place: usize) -> Option<(String, bool)> {
+        let (result, is_error) = self.result_of(place)?;
+        Some((told::text(result), is_error))
+    }
+}
+
+fn in_words(alt: &str) -> String {
+    format!("[image: {alt}]")
+}
+
+#[cfg(test)]
+pub(super) mod sample;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! The one HTTP client towards providers. It sends one attempt and reads a body as it comes; it follows no redirect,
+//! unpacks nothing and measures no clock but that of connecting. What an answer means is decided elsewhere.
+
+pub mod guard;
+pub(super) mod unreached;
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use futures::StreamExt;
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::provider::{ERROR_BODY_BYTES, Refused, Reply};
+use crate::redact::Secrets;
+use crate::{classify, clean};
+use turnleaf_domain::{Failure, FailureKind, limits};
+use turnleaf_platform::base_url;
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::endpoint::Endpoint;
+
+use self::guard::AddressUse;
+pub use self::unreached::reason;
+
+/// Headers of a response worth keeping (providers.md 2.2); those that begin so are kept too.
+const KEPT: [&str; 11] = [
+    "request-id",
+    "x-request-id",
+    "openai-processing-ms",
+    "openai-version",
+    "cf-ray",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "content-type",
+    "date",
+    "location",
+];
+const KEPT_PREFIXES: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
+
+/// Whom to ask, and as whom.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The provider's name for people, for sentences about failures.
+    pub provider: Arc<str>,
+    pub base_url: Arc<str>,
+    pub api_key: Option<SecretString>,
+    /// The header that carries the key.
+    pub auth: Auth,
+    /// What the API wants beside the key, such as its version; names in lower case.
+    pub headers: Vec<(&'static str, String)>,
+    /// What the endpoint's owner wants beside it.
+    pub extra_headers: Arc<[(String, SecretString)]>,
+    /// Whether it may be anywhere but on the open internet.
+    pub local_network: bool,
+    pub secrets: Secrets,
+    /// Those that are taken out of replies too, before anything reads or stores them.
+    pub reply_secrets: Secrets,
+}
+
+/// How a key is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Auth {
+    Bearer,
+    /// The key alone under this name.
+    Header(&'static str),
+}
+
+impl Target {
+    /// An endpoint that takes its key as most do.
+    pub fn new(endpoint: &Endpoint) -> Self {
+        Self {
+            provider: endpoint.name.as_str().into(),
+            base_url: endpoint.base_url.as_str().into(),
+            api_key: endpoint.api_key.clone(),
+            auth: Auth::Bearer,
+            headers: Vec::new(),
+            extra_headers: endpoint.headers.clone().into(),
+            local_network: endpoint.local_network,
+            secrets: Secrets::new(endpoint.secrets().cloned()),
+            reply_secrets: Secrets::new(endpoint.credentials()),
+        }
+    }
+}
+
+/// The client. Cheap to clone; built at the first use, because reading the system's certificates takes a while.
+#[derive(Debug, Clone, Default)]
+pub struct HttpClient(Arc<Clients>);
+
+#[derive(Debug, Default)]
+struct Clients {
+    /// Through the system's proxies, and to no metadata service.
+    outside: OnceLock<Result<reqwest::Client, String>>,
+    /// Without any: a proxy would look for a server on this machine on its own.
+    loopback: OnceLock<Result<reqwest::Client, String>>,
+    /// Through the system's proxies, and to nothing but the open internet.
+    public: OnceLock<Result<reqwest::Client, String>>,
+}
+
+impl HttpClient {
+    /// Posts a body and gives the response as soon as its headers are there.
+    pub async fn post(&self, target: &Target, path: &str, body: Bytes) -> Result<Reply, Refused> {
+        let client = self.client(target).map_err(Refused::unsent)?;
+        let request = client.post(url_of(target, path)).headers(headers(target).map_err(Refused::unsent)?).body(body);
+        let response = request.send().await.map_err(|error| unreached::refused(&error, target))?;
+        let reply_headers = kept(response.headers());
+        let status = response.status().as_u16();
+        if !response.status().is_success() {
+            return Err(refused(response, status, reply_headers, target).await);
+        }
+        let encoding = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+        if let Some(encoding) = encoding.filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+            let detail = format!("The reply came packed as {encoding}, which was not asked for.");
+            let failure = Failure::new(FailureKind::ProviderProtocol, &target.provider).with_detail(detail);
+            return Err(Refused { status: Some(status), headers: reply_headers, ..Refused::unanswered(failure) });
+        }
+        let target = target.clone();
+        let secrets = target.reply_secrets.clone();
+        let body = response.bytes_stream().map(move |piece| piece.map_err(|error| broken(&error, &target)));
+        Ok(Reply { status, headers: reply_headers, body: clean::body(body.boxed(), secrets) })
+    }
+
+    /// Gets a small JSON document, such as a list of models.
+    pub async fn get_json(&self, target: &Target, path: &str) -> Result<serde_json::Value, Refused> {
+        let client = self.client(target).map_err(Refused::unsent)?;
+        let request = client.get(url_of(target, path)).headers(headers(target).map_err(Refused::unsent)?);
+        let response = request.send().await.map_err(|error| unreached::refused(&error, target))?;
+        let status = response.status().as_u16();
+        if !response.status().is_success() {
+            let headers = kept(response.headers());
+            return Err(refused(response, status, headers, target).await);
+        }
+        let body = read(response, limits::PROVIDER_EVENT_BYTES).await;
+        serde_json::from_slice(&body).map_err(|error| protocol(target, &format!("The list is not JSON ({error}).")))
+    }
+
+    /// The client for an address that another protocol is spoken with: it follows no redirect, and reaches nothing but
+    /// the open internet unless `local_network` says so, and no metadata service in any case. Whoever uses it bounds what it reads; `address_use` says what is there.
+    ///
+    /// # Errors
+    /// The address is not public though it has to be, or the machine's certificates cannot be read, in a sentence.
+    pub fn for_address(
+        &self,
+        url: &str,
+        local_network: bool,
+        address_use: AddressUse,
+    ) -> Result<reqwest::Client, String> {
+        self.reaching(url, local_network, address_use)?.as_ref().cloned().map_err(String::clone)
+    }
+
+    fn client(&self, target: &Target) -> Result<&reqwest::Client, Failure> {
+        let failed =
+            |kind: FailureKind, detail: &str| Failure::new(kind, &target.provider).with_detail(detail.to_owned());
+        let client = self.reaching(&target.base_url, target.local_network, AddressUse::Provider);
+        let client = client.map_err(|error| failed(FailureKind::ProviderUnreachable, &error))?;
+        client.as_ref().map_err(|error| failed(FailureKind::Internal, error))
+    }
+
+    /// The client that may reach an address, once it is built; the outer error is that none may.
+    fn reaching(
+        &self,
+        url: &str,
+        local_network: bool,
+        address_use: AddressUse,
+    ) -> Result<&Result<reqwest::Client, String>, String> {
+        guard::check_literal(url, local_network).map_err(|error| error.advice(address_use))?;
+        let guarded = || builder().dns_resolver(Arc::new(guard::GuardedResolver::of_process(local_network)));
+        if !local_network {
+            return Ok(self.0.public.get_or_init(|| build(guarded)));
+        }
+        Ok(if is_loopback(url) {
+            self.0.loopback.get_or_init(|| build(|| builder().no_proxy()))
+        } else {
+            self.0.outside.get_or_init(|| build(guarded))
+        })
+    }
+}
+
+/// Whether an address can only mean this machine.
+fn is_loopback(url: &str) -> bool {
+    base_url::literal_host(url).is_some_and(|address| address.is_loopback())
+}
+
+pub(super) fn builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .connect_timeout(limits::CONNECT)
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .tcp_nodelay(true)
+        .user_agent(concat!("turnleaf/", env!("CARGO_PKG_VERSION")))
+}
+
+pub(super) fn build(builder: impl Fn() -> reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
+    // An error only says that the process has installed it before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    // A machine without certificates can still reach a server on itself.
+    builder().build().or_else(|_| builder().tls_certs_only([]).build()).map_err(|error| unreached::innermost(&error))
+}
+
+fn url_of(target: &Target, path: &str) -> String {
+    format!("{}{path}", target.base_url.trim_end_matches('/'))
+}
+
+fn headers(target: &Target) -> Result<HeaderMap, Failure> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let wrong = |what: &str| Failure::new(FailureKind::ProviderAuth, &target.provider).with_detail(what);
+    for (name, value) in &target.headers {
+        let value = HeaderValue::from_str(value).map_err(|_| wrong("A header has characters that none may have."))?;
+        headers.insert(HeaderName::from_static(name), value);
+    }
+    for (name, value) in target.extra_headers.iter() {
+        let name = HeaderName::try_from(name.as_str()).map_err(|_| wrong("A header has a name that none may have."))?;
+        let value = HeaderValue::from_str(value.expose_secret());
+        let mut value = value.map_err(|_| wrong("A header has characters that none may have."))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    if let Some(key) = &target.api_key {
+        let (name, text) = match target.auth {
+            Auth::Bearer => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
+            Auth::Header(name) => (HeaderName::from_static(name), key.expose_secret().to_owned()),
+        };
+        let value = HeaderValue::from_str(&text);
+        let mut value = value.map_err(|_| wrong("The key has characters that no header may have."))?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
+    let is_kept = |name: &str| KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    headers
+        .iter()
+        .filter(|(name, _)| is_kept(name.as_str()))
+        .map(|(name, value)| (name.to_string(), text(value)))
+        .collect()
+}
+
+async fn refused(response: reqwest::Response, status: u16, headers: Vec<(String, String)>, target: &Target) -> Refused {
+    let body = read(response, ERROR_BODY_BYTES).await;
+    let is_cut = body.len() >= ERROR_BODY_BYTES;
+    let (failure, said) =
+        classify::status(status, &headers, &body, &target.provider, &target.secrets, SystemClock.now());
+    Refused {
+        retries_by_itself: said.unwrap_or_else(|| failure.kind.retries_by_itself()),
+        failure,
+        status: Some(status),
+        headers,
+        body: if is_cut { target.secrets.redact_beginning(body) } else { target.secrets.redact_bytes(body) },
+        is_unsent: false,
+    }
+}
+
+/// Reads a body up to a limit. What breaks off is taken as it is: it is only read for what it says.
+async fn read(response: reqwest::Response, at_most: usize) -> Bytes {
+    let mut body = Vec::new();
+    let mut pieces = response.bytes_stream();
+    while let Some(Ok(piece)) = pieces.next().await {
+        body.extend_from_slice(&piece);
+        if body.len() >= at_most {
+            body.truncate(at_most);
+            break;
+        }
+    }
+    body.into()
+}
+
+fn protocol(target: &Target, detail: &str) -> Refused {
+    let failure = Failure::new(FailureKind::ProviderProtocol, &target.provider);
+    Refused::unanswered(failure.with_detail(target.secrets.redact(detail)))
+}
+
+fn broken(error: &reqwest::Error, target: &Target) -> Failure {
+    Failure::new(FailureKind::ProviderTruncated, &target.provider)
+        .with_detail(target.secrets.redact(&unreached::innermost(error)))
+}

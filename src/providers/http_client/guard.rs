@@ -1,0 +1,233 @@
+//! The guard of what is connected to. A host that is written as an address is checked before anything is sent, a name when
+//! it is resolved to be connected to, because it may mean something else a moment later. Both are needed: no name is asked
+//! about for an address. Endpoints without the local network reach the open internet alone; addresses of cloud metadata and
+//! link-local ones are reached by none.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use crate::address::{is_metadata, is_public};
+use turnleaf_platform::base_url;
+
+/// Why an address is not connected to. The advice depends on what is there ([`AddressUse`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Blocked {
+    #[error("{0} is not on the open internet")]
+    NotPublic(IpAddr),
+    #[error("{0} is a cloud metadata or link-local address, and those are never connected to")]
+    Metadata(IpAddr),
+    #[error("{0} is the name of a cloud metadata service, and those are never connected to")]
+    MetadataName(&'static str),
+}
+
+/// Names of metadata services. A proxy resolves names itself, so these are refused before anything is sent.
+const METADATA_NAMES: [&str; 5] =
+    ["metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal"];
+
+/// The use of an address, which names the setting that lets it be in the local network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddressUse {
+    Provider,
+    ToolServer,
+}
+
+impl Blocked {
+    /// Why this address may not be connected to, if so.
+    pub fn of(address: IpAddr, local_network: bool) -> Option<Self> {
+        match address {
+            address if is_metadata(address) => Some(Self::Metadata(address)),
+            address if !local_network && !is_public(address) => Some(Self::NotPublic(address)),
+            _ => None,
+        }
+    }
+
+    /// The reason with what its owner can do about it, as it ends up in the detail of a failure.
+    pub fn advice(self, address_use: AddressUse) -> String {
+        let what = match address_use {
+            AddressUse::Provider => "provider",
+            AddressUse::ToolServer => "server of tools",
+        };
+        match self {
+            Self::NotPublic(_) => format!("{self}. If that is meant, switch “Local network” on for this {what}."),
+            Self::Metadata(_) | Self::MetadataName(_) => format!("{self}. Give this {what} another address."),
+        }
+    }
+}
+
+/// Refuses an address whose host is written as one that may not be connected to, or named as a metadata service.
+pub fn check_literal(base_url: &str, local_network: bool) -> Result<(), Blocked> {
+    let host = reqwest::Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_ascii_lowercase));
+    let host = host.as_deref().map(|host| host.trim_end_matches('.'));
+    if let Some(name) = METADATA_NAMES.into_iter().find(|name| host == Some(*name)) {
+        return Err(Blocked::MetadataName(name));
+    }
+    let blocked = base_url::literal_host(base_url).and_then(|address| Blocked::of(address, local_network));
+    blocked.map_or(Ok(()), Err)
+}
+
+/// Asks what a name means.
+type Lookup = fn(String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>>;
+
+fn lookup(name: String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
+    Box::pin(async move { Ok(tokio::net::lookup_host((name.as_str(), 0)).await?.collect()) })
+}
+
+/// Resolves names as the system does and leaves out what may not be connected to. Names of the system's proxies are let
+/// through: where there is one, it is the one that connects, and what it may reach is its owner's business.
+#[derive(Debug, Clone)]
+pub struct GuardedResolver {
+    proxies: Arc<HashSet<String>>,
+    local_network: bool,
+    lookup: Lookup,
+}
+
+impl GuardedResolver {
+    /// With the proxies that the environment names.
+    pub fn of_process(local_network: bool) -> Self {
+        const VARIABLES: [&str; 6] =
+            ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+        let host = |variable: &str| {
+            let text = std::env::var(variable).ok()?;
+            let text = if text.contains("://") { text } else { format!("http://{text}") };
+            reqwest::Url::parse(&text).ok()?.host_str().map(str::to_ascii_lowercase)
+        };
+        Self { proxies: Arc::new(VARIABLES.into_iter().filter_map(host).collect()), local_network, lookup }
+    }
+}
+
+impl Resolve for GuardedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let is_proxy = self.proxies.contains(&name.as_str().to_ascii_lowercase());
+        let (local_network, found) = (self.local_network, (self.lookup)(name.as_str().to_owned()));
+        Box::pin(async move {
+            let found = found.await?;
+            let blocked = |address: &SocketAddr| Blocked::of(address.ip(), local_network).filter(|_| !is_proxy);
+            let reached: Vec<SocketAddr> = found.iter().copied().filter(|address| blocked(address).is_none()).collect();
+            match (reached.is_empty(), found.first().and_then(blocked)) {
+                (true, Some(blocked)) => Err(Box::new(blocked) as Box<dyn Error + Send + Sync>),
+                _ => Ok(Box::new(reached.into_iter()) as Addrs),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr;
+
+    use super::*;
+
+    #[test]
+    fn a_host_written_as_an_address_is_seen_through() {
+        for url in [
+            "http://127.0.0.1/",
+            "http://localhost/",
+            "http://localhost./",
+            "http://[::1]/",
+            "http://10.0.0.1/",
+            "http://169.254.169.254/latest/meta-data",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://0177.0.0.1/",
+            "http://127.1/",
+            "http://[::ffff:127.0.0.1]/",
+            "http://[::ffff:a9fe:a9fe]/",
+            "http://0.0.0.0/",
+            "http://[::]/",
+        ] {
+            assert!(check_literal(url, false).is_err(), "{url}");
+        }
+        for url in ["https://api.example/v1", "http://8.8.8.8/v1", "http://[2606:4700:4700::1111]/"] {
+            assert_eq!(check_literal(url, false), Ok(()), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_advice_names_what_is_to_be_changed() {
+        let address = Blocked::NotPublic(IpAddr::from([10, 0, 0, 1]));
+        assert_eq!(address.to_string(), "10.0.0.1 is not on the open internet");
+        for (address_use, what) in [(AddressUse::Provider, "provider"), (AddressUse::ToolServer, "server of tools")] {
+            let end = format!("switch “Local network” on for this {what}.");
+            assert!(address.advice(address_use).ends_with(&end), "{}", address.advice(address_use));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_means_this_machine_is_not_resolved_unless_it_is_the_proxys() {
+        let name = || Name::from_str("localhost").unwrap();
+        let none = GuardedResolver { proxies: Arc::default(), local_network: false, lookup };
+        let error = none.resolve(name()).await.err().unwrap();
+        assert!(error.downcast_ref::<Blocked>().is_some(), "{error}");
+        let proxies = Arc::new(HashSet::from(["localhost".to_owned()]));
+        let proxied = GuardedResolver { proxies, local_network: false, lookup };
+        assert!(proxied.resolve(name()).await.unwrap().next().is_some());
+    }
+
+    const METADATA: [&str; 9] = [
+        "169.254.169.254",
+        "169.254.170.2",
+        "168.63.129.16",
+        "100.100.100.200",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+        "::ffff:169.254.169.254",
+        "64:ff9b::169.254.169.254",
+        "2002:a9fe:a9fe::1",
+    ];
+
+    #[test]
+    fn metadata_address_in_a_url_is_refused_with_the_local_network_on() {
+        let other =
+            ["http://2852039166/", "http://0xa9fea9fe/latest", "http://0251.0376.0251.0376/", "http://169.254.43518/"];
+        let hosts =
+            METADATA.map(|ip| if ip.contains(':') { format!("http://[{ip}]/") } else { format!("http://{ip}/") });
+        for url in hosts.iter().map(String::as_str).chain(other) {
+            let blocked = check_literal(url, true).unwrap_err();
+            assert!(matches!(blocked, Blocked::Metadata(_)), "{url}: {blocked}");
+            assert!(!blocked.advice(AddressUse::Provider).contains("Local network"), "no switch opens it");
+            assert_eq!(check_literal(url, false), Err(blocked), "{url}");
+        }
+        for url in ["http://127.0.0.1:11434/", "http://192.168.1.5/v1", "http://[::1]/", "http://[fd12::1]/"] {
+            assert_eq!(check_literal(url, true), Ok(()), "{url}");
+        }
+    }
+
+    #[test]
+    fn name_of_a_metadata_service_is_refused_before_a_proxy_resolves_it() {
+        for url in [
+            "http://metadata.google.internal/computeMetadata/v1/",
+            "http://METADATA.Google.internal./",
+            "http://metadata/",
+            "http://instance-data:80/latest",
+        ] {
+            for local_network in [true, false] {
+                let blocked = check_literal(url, local_network);
+                assert!(matches!(blocked, Err(Blocked::MetadataName(_))), "{url}: {blocked:?}");
+            }
+        }
+        assert_eq!(check_literal("http://metadata.example.org/", true), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn name_that_means_a_metadata_address_is_not_resolved_with_the_local_network_on() {
+        /// Names in these tests spell what they mean: its addresses, joined by `_`, with `x` for a colon.
+        fn spelled(name: String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
+            let address = |text: &str| SocketAddr::new(text.replace('x', ":").parse().unwrap(), 0);
+            Box::pin(std::future::ready(Ok(name.split('_').map(address).collect())))
+        }
+        let resolver = GuardedResolver { proxies: Arc::default(), local_network: true, lookup: spelled };
+        for ip in METADATA {
+            let name = Name::from_str(&ip.replace(':', "x")).unwrap();
+            let refused = resolver.resolve(name).await.err().unwrap();
+            assert!(matches!(refused.downcast_ref(), Some(Blocked::Metadata(_))), "{ip}: {refused}");
+        }
+        let both = resolver.resolve(Name::from_str("169.254.169.254_10.0.0.1").unwrap()).await.unwrap();
+        assert_eq!(both.map(|address| address.ip()).collect::<Vec<_>>(), [IpAddr::from([10, 0, 0, 1])]);
+    }
+}

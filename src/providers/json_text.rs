@@ -1,0 +1,56 @@
+//! JSON as providers write it: with halves of surrogate pairs that are no characters, and NULs that no database takes.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::halves;
+use turnleaf_domain::json_bounds;
+
+/// One value, with lone halves of surrogate pairs mended where there are any.
+pub fn parse(text: &str) -> Result<(Value, bool), serde_json::Error> {
+    let (mut value, is_mended) =
+        json_bounds::parse(text).map(|value| (value, false)).or_else(|error| match halves::mend(text) {
+            Cow::Borrowed(_) => Err(error),
+            Cow::Owned(mended) => json_bounds::parse(&mended).map(|value| (value, true)),
+        })?;
+    clean(&mut value, text);
+    Ok((value, is_mended))
+}
+
+/// No database's text can hold a NUL, so none gets past here: it becomes U+2400, its picture. The raw bytes keep it.
+pub fn clean(value: &mut Value, text: &str) {
+    if text.contains("\\u0000") {
+        replace_nul(value);
+    }
+}
+
+fn replace_nul(value: &mut Value) {
+    match value {
+        Value::String(text) if text.contains('\0') => *text = text.replace('\0', "\u{2400}"),
+        Value::Array(values) => values.iter_mut().for_each(replace_nul),
+        Value::Object(map) => {
+            let named = std::mem::take(map).into_iter().map(|(name, mut value)| {
+                replace_nul(&mut value);
+                (name.replace('\0', "\u{2400}"), value)
+            });
+            *map = named.collect();
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nul_becomes_its_picture_wherever_it_stands() {
+        let (value, is_mended) = parse(r#"{"a\u0000":["x\u0000y",{"b":"\\u0000"},1]}"#).unwrap();
+        assert_eq!(value, json!({"a\u{2400}": ["x\u{2400}y", {"b": "\\u0000"}, 1]}));
+        assert!(!is_mended);
+        assert!(parse("\"a\0\"").is_err(), "a bare one is no JSON");
+    }
+}

@@ -1,0 +1,122 @@
+//! A configured endpoint that speaks Ollama's own API, as a [`Provider`].
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use crate::clean::CleanDecoder;
+use crate::http_client::{HttpClient, Target};
+use crate::ollama::{OllamaDecoder, request, thinking};
+use crate::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
+use turnleaf_domain::Capabilities;
+use turnleaf_platform::endpoint::{Api, Endpoint};
+
+/// One endpoint.
+#[derive(Debug, Clone)]
+pub struct OllamaEndpoint {
+    id: String,
+    target: Target,
+    client: HttpClient,
+}
+
+impl OllamaEndpoint {
+    /// The provider of an endpoint; nobody is asked yet.
+    pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
+        let mut target = Target::new(endpoint);
+        target.base_url = root_of(&endpoint.base_url).into();
+        Self { id: endpoint.id.clone(), target, client }
+    }
+}
+
+impl Provider for OllamaEndpoint {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn api(&self) -> &'static str {
+        Api::Ollama.as_str()
+    }
+
+    fn name(&self) -> &str {
+        &self.target.provider
+    }
+
+    fn base_url(&self) -> Option<&str> {
+        Some(&self.target.base_url)
+    }
+
+    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
+        let (client, target) = (self.client.clone(), self.target.clone());
+        let asking = async move {
+            let document = client.get_json(&target, "/api/tags").await?;
+            let list = document.get("models").and_then(Value::as_array);
+            Ok(list.into_iter().flatten().filter_map(listed).collect())
+        };
+        Some(asking.boxed())
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        thinking::capabilities(model)
+    }
+
+    fn build(&self, request: &ChatRequest) -> Bytes {
+        request::body(request)
+    }
+
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+        let (client, target) = (self.client.clone(), self.target.clone());
+        async move { client.post(&target, "/api/chat", body).await }.boxed()
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        let decoder = Box::new(OllamaDecoder::of(self.name(), self.target.secrets.clone()));
+        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
+    }
+}
+
+/// The address of the server itself: many write it with `/api`, or with the `/v1` of its other API.
+fn root_of(base_url: &str) -> &str {
+    let bare = base_url.trim_end_matches('/');
+    bare.strip_suffix("/api").or_else(|| bare.strip_suffix("/v1")).unwrap_or(bare)
+}
+
+/// A model of the list. Newer servers say what it can do.
+fn listed(model: &Value) -> Option<Listed> {
+    let id = ["model", "name"].into_iter().find_map(|key| model.get(key)?.as_str())?;
+    Some(Listed::of(id, thinking::refined(model, thinking::capabilities(id))))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use turnleaf_domain::provider::Reasoning;
+
+    #[test]
+    fn the_address_is_that_of_the_server() {
+        for base_url in ["http://box:11434", "http://box:11434/", "http://box:11434/api", "http://box:11434/v1"] {
+            assert_eq!(root_of(base_url), "http://box:11434");
+        }
+        assert_eq!(root_of("http://box/ollama"), "http://box/ollama");
+    }
+
+    #[test]
+    fn the_list_says_what_a_model_is() {
+        for (model, id, reasoning, levels) in [
+            (json!({"name": "a:latest", "model": "a:1b"}), "a:1b", Reasoning::Optional, 1),
+            (json!({"name": "a:latest", "size": 1}), "a:latest", Reasoning::Optional, 1),
+            (json!({"name": "a", "capabilities": ["completion"]}), "a", Reasoning::Never, 0),
+            (json!({"name": "a", "capabilities": ["thinking", "tools"]}), "a", Reasoning::Optional, 2),
+            (json!({"name": "gpt-oss", "capabilities": ["thinking"]}), "gpt-oss", Reasoning::Always, 3),
+        ] {
+            let said = listed(&model).unwrap();
+            let known = said.capabilities;
+            assert_eq!((said.id.as_str(), known.reasoning, known.thinking_levels.len()), (id, reasoning, levels));
+            let has_tools = model.get("capabilities").map(|_| model.to_string().contains("tools"));
+            assert_eq!(known.tools, has_tools, "{model}");
+        }
+        assert_eq!(listed(&json!({"size": 1})), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! The request body of `/api/chat`: deterministic bytes out of the path (domain.md 4.7, providers.md 8, 9).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use crate::history::{UNANSWERED, UserPart};
+use crate::ollama::message::{Said, SaidCall};
+use crate::ollama::stream::OllamaDecoder;
+use crate::ollama::thinking;
+use crate::pictures;
+use crate::provider::{ChatRequest, Decoder, HistoryTurn};
+use turnleaf_domain::Role;
+
+/// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
+pub fn body(request: &ChatRequest) -> Bytes {
+    let mut body = Map::new();
+    let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    set("model", json!(request.model));
+    set("messages", Value::Array(messages(request)));
+    set("stream", json!(true));
+    if let Some(think) = thinking::think(request) {
+        set("think", think);
+    }
+    let options = options(request);
+    if !options.is_empty() {
+        set("options", Value::Object(options));
+    }
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(|tool| {
+            json!({"type": "function", "function": {
+                "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+            }})
+        });
+        set("tools", tools.collect());
+    }
+    pictures::written(body, request)
+}
+
+fn options(request: &ChatRequest) -> Map<String, Value> {
+    let mut options = Map::new();
+    let mut set = |key: &str, value: Value| options.insert(key.to_owned(), value);
+    let params = &request.params;
+    if let Some(tokens) = params.max_tokens {
+        set("num_predict", json!(tokens));
+    }
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
+    }
+    if let Some(top_p) = params.top_p {
+        set("top_p", json!(top_p));
+    }
+    if let Some(top_k) = params.top_k {
+        set("top_k", json!(top_k));
+    }
+    if !params.stop_sequences.is_empty() {
+        set("stop", json!(params.stop_sequences));
+    }
+    options
+}
+
+fn messages(request: &ChatRequest) -> Vec<Value> {
+    let mut messages = Vec::new();
+    if let Some(text) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
+        messages.push(json!({"role": "system", "content": text}));
+    }
+    for turn in &request.history {
+        match turn.role {
+            Role::User => push_user(&mut messages, turn),
+            Role::System => messages.push(json!({"role": "system", "content": turn.plain_text()})),
+            Role::Assistant => push_assistant(&mut messages, turn),
+        }
+    }
+    messages
+}
+
+/// Two user messages in a row (an error without content lies between them) become one, because templates of models
+/// demand that roles alternate.
+///
+/// Images stand beside the text of a message, in their order: there is no place for them in it.
+fn push_user(messages: &mut Vec<Value>, turn: &HistoryTurn) {
+    let (mut texts, mut images) = (Vec::new(), Vec::new());
+    for part in turn.user_parts() {
+        match part {
+            UserPart::Text(text) => texts.push(text),
+            UserPart::Image(image) => images.push(json!(image.data())),
+        }
+    }
+    let text = texts.join("\n\n");
+    if messages.last().is_none_or(|last| last.get("role").and_then(Value::as_str) != Some("user")) {
+        messages.push(json!({"role": "user", "content": text}));
+    } else if let Some(Value::String(before)) = messages.last_mut().and_then(|last| last.get_mut("content")) {
+        before.push_str("\n\n");
+        before.push_str(&text);
+    }
+    if let Some(Value::Object(last)) = messages.last_mut().filter(|_| !images.is_empty()) {
+        let all = last.entry("images").or_insert_with(|| json!([]));
+        all.as_array_mut().into_iter().for_each(|all| all.append(&mut images));
+    }
+}
+
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
+fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
+    if turn.raw.is_empty() {
+        let text = turn.plain_text();
+        if !text.is_empty() {
+            messages.push(json!({"role": "assistant", "content": text}));
+        }
+        return;
+    }
+    let mut place = 0..;
+    for said in turn.raw.iter().map(|raw| raw.said("ollama", read_again)).map(Arc::unwrap_or_clone) {
+        let answers: Vec<Value> = said
+            .named_calls()
+            .iter()
+            .map(|call| answer(call, place.next().and_then(|place| turn.result_text(place))))
+            .collect();
+        messages.extend(said.into_message(!turn.leaves_out_reasoning));
+        messages.extend(answers);
+    }
+}
+
+/// What a stored response said, whole or not: calls come whole, and a cut text is a text.
+pub fn read_again(raw: &[u8]) -> Said {
+    let mut decoder = OllamaDecoder::keeping_message();
+    let mut items = Vec::new();
+    decoder.feed(raw, &mut items);
+    decoder.finish(&mut items);
+    decoder.into_reader().into_said()
+}
+
+/// The message that answers a call: servers match it by its place and the tool's name, newer ones by the id too.
+fn answer(call: &SaidCall, result: Option<(String, bool)>) -> Value {
+    let mut message = Map::new();
+    message.insert("role".into(), json!("tool"));
+    message.insert("content".into(), json!(result.map_or_else(|| UNANSWERED.to_owned(), |(text, _)| text)));
+    message.insert("tool_name".into(), json!(call.name));
+    if let Some(id) = &call.id {
+        message.insert("tool_call_id".into(), json!(id));
+    }
+    Value::Object(message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! The decoder of Ollama's own API: one JSON value a line (providers.md 8). Calls come whole, with their arguments as
+//! objects. `/api/generate`, which has its text beside the message, is read too.
+
+use serde_json::{Map, Value};
+
+use crate::body::JsonBody;
+use crate::growing::{Growing, Growth};
+use crate::ollama::message::Said;
+use crate::pictures::SaidImage;
+use crate::provider::Item;
+use crate::reader::{Judge, Piece, Reader};
+use crate::redact::Secrets;
+use turnleaf_domain::{Failure, Usage};
+
+/// The state of one response body.
+pub type OllamaDecoder = JsonBody<OllamaReader>;
+
+/// Whole numbers above this are not token counts, and JavaScript would not keep them.
+const LARGEST: u64 = 1 << 53;
+
+/// Keys of a message that are read.
+const KNOWN: [&str; 5] = ["role", "content", "thinking", "tool_calls", "tool_name"];
+
+/// What the lines of one response have said so far.
+#[derive(Debug, Default)]
+pub struct OllamaReader {
+    /// What goes back in the next request, when somebody wants to know.
+    said: Option<Said>,
+    model: String,
+    /// When the first line was made: tells the calls of one reply from those of another.
+    created_at: String,
+    growing: Growing,
+    ids: Vec<String>,
+    usage: Usage,
+    stop_reason: Option<String>,
+    is_done: bool,
+    has_reply: bool,
+}
+
+impl OllamaDecoder {
+    /// `provider` is the name for people, used in sentences about failures.
+    pub fn of(provider: &str, secrets: Secrets) -> Self {
+        Self::new(OllamaReader::default(), Judge::new(provider, secrets))
+    }
+
+    /// The same, keeping what has to go back in the next request.
+    pub fn keeping_message() -> Self {
+        let reader = OllamaReader { said: Some(Said::default()), ..OllamaReader::default() };
+        Self::new(reader, Judge::new("", Secrets::default()))
+    }
+}
+
+impl OllamaReader {
+    /// What has to go back, if it was kept.
+    pub fn into_said(self) -> Said {
+        self.said.unwrap_or_default()
+    }
+
+    fn message(&mut self, message: &Value, content: &str, is_mended: bool, out: &mut Vec<Item>) {
+        self.grow(Growth::Thinking, message, "thinking", is_mended, out);
+        self.grow(Growth::Text, message, content, is_mended, out);
+        for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            self.call(call, out);
+        }
+    }
+
+    fn grow(&mut self, growth: Growth, from: &Value, key: &str, is_mended: bool, out: &mut Vec<Item>) {
+        let Some(text) = text_of(from, key) else { return };
+        let given = self.growing.grow(growth, text, is_mended, out);
+        if let Some(said) = &mut self.said {
+            match growth {
+                Growth::Text => said.text.push_str(&given),
+                Growth::Thinking => said.thinking.push_str(&given),
+            }
+        }
+    }
+
+    fn call(&mut self, call: &Value, out: &mut Vec<Item>) {
+        let Some(function) = call.get("function").filter(|function| function.is_object()) else { return };
+        self.growing.seam(out);
+        let at = self.ids.len();
+        let id = match text_of(call, "id") {
+            Some(id) if self.ids.iter().all(|known| known != id) => id.to_owned(),
+            Some(id) => format!("{id}-{at}"),
+            None => format!("call-{}-{at}", self.created_at),
+        };
+        let name = text_of(function, "name").unwrap_or_default().to_owned();
+        let index = at as u64;
+        out.push(Item::ToolCall { index, id: id.clone(), name });
+        let text = match function.get("arguments") {
+            Some(Value::String(text)) => text.clone(),
+            None | Some(Value::Null) => "{}".to_owned(),
+            Some(whole) => whole.to_string(),
+        };
+        out.push(Item::ToolArguments { index, text });
+        self.ids.push(id);
+        if let Some(said) = &mut self.said {
+            said.calls.push(call.clone());
+        }
+    }
+
+    /// Images that can be shown; gives back the others.
+    fn images(&mut self, images: &[Value], out: &mut Vec<Item>) -> Vec<Value> {
+        let mut others = Vec::new();
+        for image in images {
+            match image.as_str().and_then(|text| SaidImage::read(text, None)) {
+                Some(image) => {
+                    self.growing.seam(out);
+                    out.push(Item::Image(image));
+                }
+                None => others.push(image.clone()),
+            }
+        }
+        others
+    }
+
+    /// What a message holds beside its text: images, and keys that nobody has heard of.
+    fn unknown(&mut self, message: &Value, out: &mut Vec<Item>) {
+        for (key, value) in message.as_object().into_iter().flatten() {
+            let others = value.as_array().filter(|_| key == "images").map(|images| self.images(images, out));
+            let value = &others.map_or_else(|| value.clone(), Value::Array);
+            let is_empty = match value {
+                Value::Array(list) => list.is_empty(),
+                Value::Object(map) => map.is_empty(),
+                _ => true,
+            };
+            if !is_empty && !KNOWN.contains(&key.as_str()) {
+                self.growing.seam(out);
+                let kind = ("type".to_owned(), Value::from(format!("x:{key}")));
+                out.push(Item::Opaque(Map::from_iter([kind, ("value".to_owned(), value.clone())])));
+            }
+        }
+    }
+}
+
+impl Reader for OllamaReader {
+    const IS_LINES: bool = true;
+
+    fn is_error(&self, said: Piece<'_>) -> bool {
+        said.value.get("error").is_some_and(|error| !error.is_null())
+    }
+
+    fn take(&mut self, said: Piece<'_>, _judge: &Judge, out: &mut Vec<Item>) -> Result<(), Failure> {
+        let line = said.value;
+        if self.is_done {
+            return Ok(());
+        }
+        self.usage_of(line);
+        self.has_reply |= ["message", "response", "done"].iter().any(|key| line.get(key).is_some());
+        if let Some(at) = text_of(line, "created_at").filter(|_| self.created_at.is_empty()) {
+            self.created_at = at.to_owned();
+        }
+        if let Some(model) = text_of(line, "model").filter(|_| self.model.is_empty()) {
+            self.model = model.to_owned();
+            out.push(Item::Model(model.to_owned()));
+        }
+        match line.get("message") {
+            Some(message) => {
+                self.message(message, "content", said.is_mended, out);
+                self.unknown(message, out);
+            }
+            None => self.message(line, "response", said.is_mended, out),
+        }
+        if line.get("done") == Some(&Value::Bool(true)) {
+            self.is_done = true;
+            self.growing.seam(out);
+            // Servers before 0.1.40 give no reason.
+            let reason = text_of(line, "done_reason").unwrap_or("stop").to_owned();
+            out.push(Item::Stop(reason.clone()));
+            self.stop_reason = Some(reason);
+        }
+        Ok(())
+    }
+
+    fn usage_of(&mut self, value: &Value) {
+        let count = |key: &str| value.get(key).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
+        self.usage.input_tokens = count("prompt_eval_count").or(self.usage.input_tokens);
+        self.usage.output_tokens = count("eval_count").or(self.usage.output_tokens);
+    }
+
+    fn seam(&mut self, out: &mut Vec<Item>) {
+        self.growing.seam(out);
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_done
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_done
+    }
+
+    fn has_reply(&self) -> bool {
+        self.has_reply
+    }
+
+    fn stop_reason(&self) -> Option<&str> {
+        self.stop_reason.as_deref()
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        Some(self.usage).filter(Usage::is_known)
+    }
+}
+
+/// A string field that says something.
+fn text_of<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+    value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! The decoder on lines of its own.
+
+use serde_json::json;
+
+use super::*;
+use crate::provider::{Decoder, Outcome};
+use turnleaf_domain::FailureKind;
+
+fn decode(body: &str) -> (Vec<Item>, Outcome) {
+    let mut decoder = OllamaDecoder::of("Ollama", Secrets::default());
+    let mut items = Vec::new();
+    decoder.feed(body.as_bytes(), &mut items);
+    let outcome = decoder.finish(&mut items);
+    (items, outcome)
+}
+
+fn lines(lines: &[Value]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn message(message: Value) -> Value {
+    json!({"model": "qwen3:4b", "created_at": "now", "message": message, "done": false})
+}
+
+fn done(reason: &str) -> Value {
+    json!({"model": "qwen3:4b", "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": reason,
+        "prompt_eval_count": 7, "eval_count": 9})
+}
+
+#[test]
+fn every_line_is_read_in_its_place() {
+    let call = |id: &str| json!({"id": id, "function": {"index": 0, "name": "f", "arguments": {"b": 1, "a": 2}}});
+    let body = lines(&[
+        message(json!({"role": "assistant", "content": "", "thinking": "why"})),
+        message(json!({"content": "So", "tool_calls": [call("c"), call("c"), {"function": {"name": "g"}}]})),
+        message(json!({"content": "", "images": ["AA=="], "logprobs": []})),
+        done("stop"),
+    ]);
+    let (items, outcome) = decode(&body);
+    let called = |index: u64, id: &str, name: &str| Item::ToolCall { index, id: id.into(), name: name.into() };
+    let arguments = |index: u64, text: &str| Item::ToolArguments { index, text: text.into() };
+    let image = json!({"type": "x:images", "value": ["AA=="]});
+    let usage = Usage { input_tokens: Some(7), output_tokens: Some(9), ..Usage::default() };
+    let expected = vec![
+        Item::Model("qwen3:4b".into()),
+        Item::Thinking("why".into()),
+        Item::Text("So".into()),
+        called(0, "c", "f"),
+        arguments(0, r#"{"b":1,"a":2}"#),
+        called(1, "c-1", "f"),
+        arguments(1, r#"{"b":1,"a":2}"#),
+        called(2, "call-now-2", "g"),
+        arguments(2, "{}"),
+        Item::Opaque(image.as_object().unwrap().clone()),
+        Item::Stop("stop".into()),
+        Item::Usage(usage),
+    ];
+    assert_eq!(items, expected);
+    assert_eq!(outcome, Outcome { complete: true, stop_reason: Some("stop".into()), failure: None });
+}
+
+#[test]
+fn how_a_body_ends() {
+    let hello = || message(json!({"role": "assistant", "content": "Hello"}));
+    let error = json!({"error": "an error was encountered while running the model"});
+    for (what, body, reason, kind) in [
+        ("done", lines(&[hello(), done("stop")]), Some("stop"), None),
+        ("the limit", lines(&[hello(), done("length")]), Some("length"), None),
+        ("done without a reason", lines(&[json!({"message": {"content": "Hi"}, "done": true})]), Some("stop"), None),
+        ("without its last line end", lines(&[hello(), done("stop")]).trim_end().to_owned(), Some("stop"), None),
+        (
+            "the text of generate",
+            lines(&[json!({"response": "Hi", "done": false}), json!({"response": "", "done": true})]),
+            Some("stop"),
+            None,
+        ),
+        ("no end", lines(&[hello()]), None, Some(FailureKind::ProviderTruncated)),
+        ("an error", lines(&[hello(), error.clone()]), None, Some(FailureKind::ProviderError)),
+        ("nothing but an error", error.to_string(), None, Some(FailureKind::ProviderError)),
+        (
+            "a missing model",
+            json!({"error": "model \"x\" not found, try pulling it first"}).to_string(),
+            None,
+            Some(FailureKind::ModelNotFound),
+        ),
+        ("nothing", String::new(), None, Some(FailureKind::ProviderTruncated)),
+        ("something else", lines(&[json!({"choices": []})]), None, Some(FailureKind::ProviderProtocol)),
+    ] {
+        let (_, outcome) = decode(&body);
+        assert_eq!(outcome.stop_reason.as_deref(), reason, "{what}");
+        assert_eq!(outcome.failure.as_ref().map(|failure| failure.kind), kind, "{what}: {outcome:?}");
+        assert_eq!(outcome.complete, kind.is_none(), "{what}");
+    }
+}
+
+#[test]
+fn nothing_counts_behind_the_last_word() {
+    let body = lines(&[done("stop"), message(json!({"content": "late"}))]);
+    let (items, outcome) = decode(&body);
+    assert!(outcome.complete && !items.contains(&Item::Text("late".into())));
+}

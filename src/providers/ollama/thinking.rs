@@ -1,0 +1,119 @@
+//! What a model takes and how reasoning is asked for: the `think` key (providers.md 8). A model that cannot think refuses
+//! to be asked, so only those that are known to get it; the others do as they are made.
+
+use serde_json::{Value, json};
+
+use crate::openai_chat::models::{is_local_reasoner, is_local_viewer};
+use crate::provider::ChatRequest;
+use turnleaf_domain::capabilities::{ImageBounds, Range, Takes};
+use turnleaf_domain::provider::Reasoning;
+use turnleaf_domain::{Capabilities, Thinking, limits};
+
+/// The levels where thinking is only on or off.
+const ON_OR_OFF: &[Thinking] = &[Thinking::Off, Thinking::Medium];
+
+/// What a model takes, as far as its name tells.
+pub fn capabilities(model: &str) -> Capabilities {
+    let name = model.to_ascii_lowercase();
+    let (reasoning, levels) = if takes_levels(&name) {
+        (Reasoning::Always, &Thinking::LEVELS[1..])
+    } else if is_local_reasoner(&name) {
+        (Reasoning::Optional, ON_OR_OFF)
+    } else {
+        // Switching off is never refused.
+        (Reasoning::Optional, &ON_OR_OFF[..1])
+    };
+    Capabilities {
+        top_k: Takes::always(Range::at_least(1)),
+        stop_sequences: Takes::always(limits::STOP_SEQUENCES as u32),
+        images: is_local_viewer(&name),
+        image_bounds: ImageBounds { kinds: &["image/png", "image/jpeg", "image/webp"], ..ImageBounds::default() },
+        ..Capabilities::default().thinking(reasoning, levels)
+    }
+}
+
+/// What the server's list of models adds; older ones say nothing.
+pub fn refined(model: &Value, known: Capabilities) -> Capabilities {
+    let can = |what: &str| Some(model.get("capabilities")?.as_array()?.iter().any(|known| known == what));
+    let seen = Capabilities { images: can("vision").or(known.images), tools: can("tools"), ..known };
+    match can("thinking") {
+        Some(false) => seen.without_thinking(),
+        Some(true) if seen.reasoning == Reasoning::Optional => seen.thinking(Reasoning::Optional, ON_OR_OFF),
+        _ => seen,
+    }
+}
+
+/// The value of `think`; nothing where it would be refused.
+pub fn think(request: &ChatRequest) -> Option<Value> {
+    let capabilities = &request.capabilities;
+    let is_on = request.thinking != Thinking::Off;
+    if takes_levels(&request.model.to_ascii_lowercase()) {
+        let level = if is_on { request.thinking.level() } else { Thinking::Low };
+        return Some(json!(level.as_str()));
+    }
+    let wanted = if is_on { Thinking::Medium } else { Thinking::Off };
+    capabilities.thinking_levels.contains(&wanted).then(|| json!(is_on))
+}
+
+/// These cannot be switched off and take words; the others take only whether.
+fn takes_levels(model: &str) -> bool {
+    model.contains("gpt-oss")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnleaf_domain::Params;
+    use turnleaf_domain::branch::ContextPolicy;
+    use turnleaf_domain::settle::settle;
+
+    fn asked(model: &str, capabilities: Capabilities, thinking: Thinking) -> Option<Value> {
+        let asked = Params { thinking: Some(thinking), ..Params::default() };
+        let settled = settle(&asked, &Params::default(), &capabilities).unwrap();
+        think(&ChatRequest {
+            model: model.into(),
+            system: None,
+            history: Vec::new(),
+            params: settled.params,
+            thinking: settled.thinking,
+            is_thinking_mode: settled.is_thinking_mode,
+            capabilities,
+            tools: Vec::new(),
+            echoes_reasoning: false,
+            policy: ContextPolicy::Exact,
+            previous_response: None,
+            own_tools: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn every_model_gets_only_what_it_takes() {
+        use Thinking::{Budget, High, Medium, Off};
+        for (model, thinking, expected) in [
+            ("qwen3:4b", Medium, Some(json!(true))),
+            ("qwen3:4b", Off, Some(json!(false))),
+            ("deepseek-r1:8b", Budget(1), Some(json!(true))),
+            ("gpt-oss:20b", Off, Some(json!("low"))),
+            ("GPT-OSS:120b", Budget(9000), Some(json!("high"))),
+            ("llama3.2", High, None),
+            ("llama3.2", Off, Some(json!(false))),
+        ] {
+            assert_eq!(asked(model, capabilities(model), thinking), expected, "{model} {thinking:?}");
+        }
+        assert_eq!(capabilities("gpt-oss:20b").reasoning, Reasoning::Always);
+        assert_eq!(capabilities("qwen3:4b").reasoning, Reasoning::Optional);
+    }
+
+    #[test]
+    fn the_list_decides_about_a_model_that_no_name_tells_of() {
+        let listed = |can: &[&str]| refined(&json!({"capabilities": can}), capabilities("of-tomorrow"));
+        for (can, thinking, expected) in [
+            (&["thinking"][..], Thinking::High, Some(json!(true))),
+            (&["thinking"], Thinking::Off, Some(json!(false))),
+            (&["completion"], Thinking::High, None),
+            (&["completion"], Thinking::Off, None),
+        ] {
+            assert_eq!(asked("of-tomorrow", listed(can), thinking), expected, "{can:?} {thinking:?}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Tool calls out of fragments: which call a fragment belongs to when servers leave out, repeat or reuse indexes and
+//! ids (reliability.md F22).
+
+use serde_json::Value;
+
+use crate::provider::Item;
+
+/// One call so far.
+#[derive(Debug, Clone)]
+struct Call {
+    /// The server's own index, where it gives one.
+    index: Option<u64>,
+    id: String,
+    name: String,
+    /// `Item::ToolCall` went out; the name cannot change any more.
+    announced: bool,
+}
+
+/// The calls of one reply.
+#[derive(Debug, Default)]
+pub struct Calls {
+    calls: Vec<Call>,
+}
+
+impl Calls {
+    /// Takes one element of `delta.tool_calls`. A call is announced with its first arguments, so that a name that
+    /// comes in pieces is whole. `response_id` makes ids for servers that give none.
+    ///
+    /// Gives the call's place, for the arguments that follow in `arguments`.
+    pub fn fragment(&mut self, fragment: &Value, response_id: &str, out: &mut Vec<Item>) -> Option<(u64, String)> {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+        let index = fragment.get("index").and_then(Value::as_u64);
+        let id = text(fragment.get("id"));
+        let function = fragment.get("function").unwrap_or(fragment);
+        let name = text(function.get("name"));
+        let arguments = match function.get("arguments") {
+            // Some servers send the arguments as the object they are.
+            Some(whole @ Value::Object(_)) => whole.to_string(),
+            other => text(other),
+        };
+        let at = match self.find(index, &id) {
+            Some(at) => at,
+            None if id.is_empty() && name.is_empty() && arguments.is_empty() => return None,
+            None => self.open(index, &id, response_id, out),
+        };
+        let call = self.calls.get_mut(at)?;
+        if !call.announced && call.name != name {
+            call.name.push_str(&name);
+        }
+        if arguments.is_empty() {
+            return None;
+        }
+        self.announce_until(at, out);
+        Some((at as u64, arguments))
+    }
+
+    /// Announces what has a name and no arguments.
+    pub fn announce_all(&mut self, out: &mut Vec<Item>) {
+        if let Some(last) = self.calls.len().checked_sub(1) {
+            self.announce_until(last, out);
+        }
+    }
+
+    /// Whether the model called anything.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// The known call that a fragment continues: the newest with its index, unless it brings another id; without an
+    /// index the one with its id; with neither the newest of all.
+    fn find(&self, index: Option<u64>, id: &str) -> Option<usize> {
+        let same_id = |call: &Call| id.is_empty() || call.id == id;
+        match index {
+            Some(_) => self.calls.iter().rposition(|call| call.index == index).filter(|at| same_id(&self.calls[*at])),
+            None if id.is_empty() => self.calls.len().checked_sub(1),
+            None => self.calls.iter().rposition(|call| call.id == id),
+        }
+    }
+
+    fn open(&mut self, index: Option<u64>, id: &str, response_id: &str, out: &mut Vec<Item>) -> usize {
+        self.announce_all(out);
+        let at = self.calls.len();
+        let is_free = |id: &str| !id.is_empty() && self.calls.iter().all(|call| call.id != id);
+        let id = if is_free(id) { id.to_owned() } else { made_id(id, response_id, at) };
+        self.calls.push(Call { index, id, name: String::new(), announced: false });
+        at
+    }
+
+    fn announce_until(&mut self, last: usize, out: &mut Vec<Item>) {
+        for (at, call) in self.calls.iter_mut().enumerate().take(last + 1) {
+            if !std::mem::replace(&mut call.announced, true) {
+                out.push(Item::ToolCall { index: at as u64, id: call.id.clone(), name: call.name.clone() });
+            }
+        }
+    }
+}
+
+/// An id for a call that has none, or one that is taken: made of what the response says, so that reading it again
+/// gives the same.
+fn made_id(id: &str, response_id: &str, at: usize) -> String {
+    match (id.is_empty(), response_id.is_empty()) {
+        (false, _) => format!("{id}-{at}"),
+        (true, false) => format!("call-{response_id}-{at}"),
+        (true, true) => format!("call-{at}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Every call as `id name arguments`.
+    fn calls(fragments: &[Value]) -> Vec<String> {
+        let mut calls = Calls::default();
+        let mut items = Vec::new();
+        for fragment in fragments {
+            let more = calls.fragment(fragment, "r1", &mut items);
+            items.extend(more.map(|(index, text)| Item::ToolArguments { index, text }));
+        }
+        calls.announce_all(&mut items);
+        let mut found: Vec<String> = Vec::new();
+        for item in items {
+            match item {
+                Item::ToolCall { id, name, .. } => found.push(format!("{id} {name} ")),
+                Item::ToolArguments { index, text } => found[usize::try_from(index).unwrap()].push_str(&text),
+                other => panic!("{other:?}"),
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn fragments_find_their_call_whatever_a_server_leaves_out() {
+        let whole = |id: &str, args: &str| json!({"id": id, "function": {"name": "f", "arguments": args}});
+        let part = |index: u64, args: &str| json!({"index": index, "function": {"arguments": args}});
+        let start =
+            |index: u64, id: &str| json!({"index": index, "id": id, "function": {"name": "f", "arguments": ""}});
+        for (what, fragments, expected) in [
+            ("by index", vec![start(0, "a"), part(0, "{"), part(0, "}")], vec!["a f {}"]),
+            ("from index one", vec![start(1, "a"), part(1, "{}")], vec!["a f {}"]),
+            (
+                "interleaved",
+                vec![start(0, "a"), start(1, "b"), part(0, "{"), part(1, "["), part(0, "}"), part(1, "]")],
+                vec!["a f {}", "b f []"],
+            ),
+            (
+                "no index",
+                vec![whole("a", "{"), json!({"function": {"arguments": "}"}}), whole("b", "[]")],
+                vec!["a f {}", "b f []"],
+            ),
+            (
+                "one index for all",
+                vec![
+                    json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}),
+                    json!({"index": 0, "id": "b", "function": {"name": "g", "arguments": "[]"}}),
+                ],
+                vec!["a f {}", "b g []"],
+            ),
+            ("no id", vec![json!({"index": 0, "function": {"name": "f", "arguments": "{}"}})], vec!["call-r1-0 f {}"]),
+            (
+                "an id twice",
+                vec![start(0, "a"), json!({"index": 1, "id": "a", "function": {"name": "g", "arguments": "{}"}})],
+                vec!["a f ", "a-1 g {}"],
+            ),
+            (
+                "a name in pieces",
+                vec![
+                    json!({"index": 0, "id": "a", "function": {"name": "get_"}}),
+                    json!({"index": 0, "function": {"name": "time", "arguments": "{}"}}),
+                ],
+                vec!["a get_time {}"],
+            ),
+            (
+                "a name repeated",
+                vec![start(0, "a"), json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}})],
+                vec!["a f {}"],
+            ),
+            (
+                "an object",
+                vec![json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": {"x": 1}}})],
+                vec!["a f {\"x\":1}"],
+            ),
+            ("nothing", vec![json!({}), json!(null), json!({"index": 3})], vec![]),
+            ("for an unknown index", vec![part(7, "{}")], vec!["call-r1-0  {}"]),
+        ] {
+            assert_eq!(calls(&fragments), expected, "{what}");
+        }
+    }
+}

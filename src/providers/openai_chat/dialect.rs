@@ -1,0 +1,273 @@
+//! What differs between servers that speak chat completions: one table of switches (providers.md 5). A dialect is
+//! chosen by the configured endpoint, never guessed from the model's name.
+
+use crate::openai_chat::thinking::ThinkingSwitch;
+
+/// How reasoning goes back to the same model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasoningOut {
+    Nothing,
+    /// As this key of the message.
+    Field(&'static str),
+    /// Under the key it came in.
+    AsItCame,
+    /// As the `reasoning_details` array, unmodified.
+    Details,
+    /// As a `thinking` part of a content array.
+    ContentParts,
+}
+
+/// One row of the table.
+#[derive(Debug, PartialEq)]
+pub struct Dialect {
+    pub name: &'static str,
+    /// Other names for the same row.
+    pub aliases: &'static [&'static str],
+    /// The endpoint's host is one of these or ends in `.` and one of these.
+    pub hosts: &'static [&'static str],
+    pub reasoning_out: ReasoningOut,
+    /// A turn that called tools is refused without the reasoning key, even an empty one.
+    pub reasoning_required_with_tools: bool,
+    pub thinking: ThinkingSwitch,
+    pub max_tokens_key: &'static str,
+    pub takes_top_k: bool,
+    /// The highest temperature.
+    pub most_temperature: f64,
+    /// How many stop sequences it takes.
+    pub most_stops: u32,
+    /// Takes `stream_options.include_usage`.
+    pub takes_stream_options: bool,
+    /// A message that only calls tools has `content: null`; otherwise `""`.
+    pub empty_content_is_null: bool,
+    /// Takes a refusal back under its own key; otherwise it goes back as text.
+    pub sends_refusal: bool,
+    /// Takes images of the model's back as they came.
+    pub sends_images: bool,
+    /// Refuses a person's message right behind a tool's.
+    pub answers_tools_before_user: bool,
+    /// `[DONE]` alone proves completeness, because `finish_reason` never comes.
+    pub done_completes: bool,
+    /// What to ask when the configuration names no model.
+    pub default_model: Option<&'static str>,
+}
+
+/// A server about which nothing is known: nothing is sent that any server could refuse.
+const GENERIC: Dialect = Dialect {
+    name: "generic",
+    aliases: &[
+        "aihubmix",
+        "cerebras",
+        "copilot",
+        "crusoe",
+        "doubleword",
+        "fireworks",
+        "githubcopilot",
+        "gpustack",
+        "huggingface",
+        "openaicompat",
+        "perplexity",
+        "together",
+        "venice",
+    ],
+    hosts: &[],
+    reasoning_out: ReasoningOut::Nothing,
+    reasoning_required_with_tools: false,
+    thinking: ThinkingSwitch::Nothing,
+    max_tokens_key: "max_tokens",
+    takes_top_k: false,
+    most_temperature: 2.0,
+    most_stops: 4,
+    takes_stream_options: true,
+    empty_content_is_null: false,
+    sends_refusal: false,
+    sends_images: false,
+    answers_tools_before_user: false,
+    done_completes: false,
+    default_model: None,
+};
+
+/// The table. The first row is what `turnleaf replay` takes when no dialect is named.
+pub static DIALECTS: &[Dialect] = &[
+    Dialect {
+        name: "openai",
+        aliases: &["azure", "azureopenai"],
+        hosts: &["api.openai.com", "openai.azure.com", "services.ai.azure.com"],
+        thinking: ThinkingSwitch::OpenAi,
+        max_tokens_key: "max_completion_tokens",
+        empty_content_is_null: true,
+        sends_refusal: true,
+        default_model: Some("gpt-5-mini"),
+        ..GENERIC
+    },
+    Dialect {
+        name: "ollama",
+        aliases: &["ollamacloud"],
+        hosts: &["ollama.com"],
+        reasoning_out: ReasoningOut::Field("reasoning"),
+        thinking: ThinkingSwitch::OllamaEffort,
+        ..GENERIC
+    },
+    Dialect {
+        name: "llamacpp",
+        aliases: &["llama", "llamaserver"],
+        reasoning_out: ReasoningOut::Field("reasoning_content"),
+        thinking: ThinkingSwitch::TemplateOff,
+        most_stops: 16,
+        takes_top_k: true,
+        empty_content_is_null: true,
+        ..GENERIC
+    },
+    Dialect {
+        name: "vllm",
+        aliases: &[],
+        reasoning_out: ReasoningOut::AsItCame,
+        thinking: ThinkingSwitch::Template,
+        most_stops: 16,
+        takes_top_k: true,
+        empty_content_is_null: true,
+        ..GENERIC
+    },
+    Dialect {
+        name: "openrouter",
+        aliases: &[],
+        hosts: &["openrouter.ai"],
+        reasoning_out: ReasoningOut::Details,
+        thinking: ThinkingSwitch::OpenRouter,
+        takes_top_k: true,
+        default_model: Some("openrouter/auto"),
+        sends_images: true,
+        ..GENERIC
+    },
+    Dialect {
+        name: "deepseek",
+        aliases: &[],
+        hosts: &["api.deepseek.com"],
+        reasoning_out: ReasoningOut::Field("reasoning_content"),
+        reasoning_required_with_tools: true,
+        thinking: ThinkingSwitch::DeepSeek,
+        most_stops: 16,
+        default_model: Some("deepseek-chat"),
+        ..GENERIC
+    },
+    Dialect { name: "lmstudio", aliases: &[], ..GENERIC },
+    Dialect {
+        name: "groq",
+        aliases: &[],
+        hosts: &["api.groq.com"],
+        thinking: ThinkingSwitch::Groq,
+        default_model: Some("openai/gpt-oss-120b"),
+        ..GENERIC
+    },
+    Dialect {
+        name: "mistral",
+        aliases: &[],
+        hosts: &["api.mistral.ai"],
+        reasoning_out: ReasoningOut::ContentParts,
+        most_temperature: 1.5,
+        thinking: ThinkingSwitch::Mistral,
+        answers_tools_before_user: true,
+        takes_stream_options: false,
+        default_model: Some("mistral-small-latest"),
+        ..GENERIC
+    },
+    Dialect {
+        name: "xai",
+        aliases: &["grok"],
+        hosts: &["api.x.ai"],
+        thinking: ThinkingSwitch::Xai,
+        default_model: Some("grok-4"),
+        ..GENERIC
+    },
+    Dialect {
+        name: "zai",
+        aliases: &["glm", "zhipu"],
+        hosts: &["api.z.ai", "open.bigmodel.cn"],
+        reasoning_out: ReasoningOut::Field("reasoning_content"),
+        thinking: ThinkingSwitch::Zai,
+        default_model: Some("glm-4.7"),
+        ..GENERIC
+    },
+    Dialect {
+        name: "moonshot",
+        aliases: &["kimi"],
+        hosts: &["api.moonshot.ai", "api.moonshot.cn"],
+        reasoning_out: ReasoningOut::Field("reasoning_content"),
+        reasoning_required_with_tools: true,
+        thinking: ThinkingSwitch::Moonshot,
+        most_temperature: 1.0,
+        ..GENERIC
+    },
+    Dialect {
+        name: "qwen",
+        aliases: &["alibaba", "dashscope"],
+        hosts: &["aliyuncs.com"],
+        thinking: ThinkingSwitch::Qwen,
+        takes_top_k: true,
+        ..GENERIC
+    },
+    Dialect { name: "snowflake", aliases: &[], hosts: &["snowflakecomputing.com"], done_completes: true, ..GENERIC },
+    Dialect {
+        name: "demo",
+        aliases: &[],
+        reasoning_out: ReasoningOut::Field("reasoning_content"),
+        thinking: ThinkingSwitch::OllamaEffort,
+        ..GENERIC
+    },
+    GENERIC,
+];
+
+impl Dialect {
+    /// The row of this name or alias; case, hyphens and underscores do not matter.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        DIALECTS.iter().find(|row| row.name == plain || row.aliases.contains(&plain.as_str()))
+    }
+
+    /// The row of an endpoint: its configured name, else the one its host belongs to, else the generic one.
+    pub fn of_endpoint(configured: &str, base_url: &str) -> &'static Self {
+        let host = host_of(base_url);
+        let is_under = |domain: &&str| host == **domain || host.ends_with(&format!(".{domain}"));
+        Self::named(configured)
+            .or_else(|| DIALECTS.iter().find(|row| row.hosts.iter().any(is_under)))
+            .unwrap_or(&GENERIC)
+    }
+}
+
+fn host_of(base_url: &str) -> String {
+    reqwest::Url::parse(base_url).ok().and_then(|url| Some(url.host_str()?.to_owned())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_gets_its_dialect_by_name_or_by_host() {
+        for (configured, base_url, expected) in [
+            ("", "https://api.openai.com/v1", "openai"),
+            ("", "https://mine.openai.azure.com/openai/v1", "openai"),
+            ("", "https://openrouter.ai/api/v1", "openrouter"),
+            ("", "https://eu.api.deepseek.com", "deepseek"),
+            ("", "https://notopenrouter.ai/v1", "generic"),
+            ("", "http://127.0.0.1:9/v1", "generic"),
+            ("", "nonsense", "generic"),
+            ("llama.cpp", "http://127.0.0.1:8080/v1", "llamacpp"),
+            ("vllm", "https://api.openai.com/v1", "vllm"),
+            ("LM Studio", "http://127.0.0.1:1234/v1", "lmstudio"),
+            ("unheard-of", "https://api.groq.com/openai/v1", "groq"),
+        ] {
+            assert_eq!(Dialect::of_endpoint(configured, base_url).name, expected, "{configured:?} {base_url}");
+        }
+    }
+
+    #[test]
+    fn every_name_means_one_row() {
+        let mut names: Vec<&str> =
+            DIALECTS.iter().flat_map(|row| row.aliases.iter().chain([&row.name])).copied().collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(names.iter().all(|name| Dialect::named(name).is_some()));
+    }
+}

@@ -1,0 +1,188 @@
+//! The assistant message that a response becomes in the next request to the same model (providers.md 4.3, 5): what the
+//! wire said, kept beside the items because some of it (refusals, reasoning details) has no place in blocks.
+
+use serde_json::{Map, Value, json};
+
+use crate::openai_chat::dialect::{Dialect, ReasoningOut};
+use turnleaf_domain::tool::parse_arguments;
+
+/// A call as it was made.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SaidCall {
+    pub id: String,
+    pub name: String,
+    pub arguments: String,
+}
+
+impl SaidCall {
+    /// Whether the arguments are JSON. A call that the token limit cut is not (providers.md 2.6).
+    pub fn is_whole(&self) -> bool {
+        parse_arguments(&self.arguments).is_some()
+    }
+}
+
+/// Everything one response said that may have to go back.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    pub text: String,
+    pub refusal: String,
+    pub reasoning: String,
+    /// The field that reasoning came in.
+    pub reasoning_field: &'static str,
+    /// `reasoning_details`, fragments of one index joined.
+    pub details: Vec<Value>,
+    pub calls: Vec<SaidCall>,
+    /// Images, as they came.
+    pub images: Vec<Value>,
+    /// The response came to its own end.
+    pub is_complete: bool,
+}
+
+/// How reasoning goes into a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reasoning {
+    /// As the dialect wants it. `is_needed` says that the turn called tools, at a model that can think: some servers then
+    /// demand the key in every message of the turn, even where the model had no thought (providers.md 5).
+    AsUsual {
+        is_needed: bool,
+    },
+    /// In any dialect, an empty one where there was none.
+    Echoed,
+    LeftOut,
+}
+
+impl Reasoning {
+    /// Tells the forms apart.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::AsUsual { is_needed } => u8::from(is_needed),
+            Self::Echoed => 2,
+            Self::LeftOut => 3,
+        }
+    }
+}
+
+/// Where reasoning is sent back to an endpoint that asks for it without being known to.
+const ECHOED_AS: &str = "reasoning_content";
+
+impl Said {
+    /// Joins one element of `delta.reasoning_details` to its kind and index, in order of first appearance.
+    pub fn detail(&mut self, fragment: &Value) {
+        let key = |detail: &Value| (detail.get("type").cloned(), detail.get("index").cloned());
+        let known = self.details.iter_mut().find(|known| key(known) == key(fragment));
+        let (Some(Value::Object(known)), Value::Object(more)) = (known, fragment) else {
+            self.details.push(fragment.clone());
+            return;
+        };
+        for (name, value) in more {
+            match (known.get_mut(name), value) {
+                (Some(Value::String(text)), Value::String(more))
+                    if matches!(name.as_str(), "text" | "summary" | "data" | "signature") =>
+                {
+                    text.push_str(more);
+                }
+                (None | Some(Value::Null), value) => {
+                    known.insert(name.clone(), value.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Which calls are sent, by their places. `answered` says which have a result: a call whose arguments are not JSON
+    /// goes back only if it has one. Of a response that was cut off only whole calls go back, and no arguments at all
+    /// are then arguments that had not come yet.
+    pub fn sent_calls(&self, answered: impl Fn(usize) -> bool) -> Vec<usize> {
+        let is_sent = |(at, call): &(usize, &SaidCall)| {
+            if self.is_complete {
+                call.is_whole() || answered(*at)
+            } else {
+                call.is_whole() && !call.arguments.trim().is_empty() && !call.name.is_empty()
+            }
+        };
+        self.calls.iter().enumerate().filter(is_sent).map(|(at, _)| at).collect()
+    }
+
+    /// The message with these of its calls, or `None` when nothing of it may be sent. Arguments that are not JSON become
+    /// `{}`, because servers parse what they get.
+    pub fn message(&self, dialect: &Dialect, reasoning: Reasoning, sent_calls: &[usize]) -> Option<Value> {
+        let calls: Vec<Value> = sent_calls
+            .iter()
+            .filter_map(|at| self.calls.get(*at))
+            .map(|call| {
+                let is_sendable = call.is_whole() && !call.arguments.trim().is_empty();
+                let arguments = if is_sendable { call.arguments.as_str() } else { "{}" };
+                json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+            })
+            .collect();
+        let images: &[Value] = if dialect.sends_images { &self.images } else { &[] };
+        let says_something =
+            !self.text.is_empty() || !self.refusal.is_empty() || !calls.is_empty() || !images.is_empty();
+        if !says_something {
+            return None;
+        }
+        let mut message = Map::new();
+        message.insert("role".into(), json!("assistant"));
+        message.insert("content".into(), self.content(dialect, reasoning != Reasoning::LeftOut));
+        if !self.refusal.is_empty() && dialect.sends_refusal {
+            message.insert("refusal".into(), json!(self.refusal));
+        }
+        match reasoning {
+            Reasoning::AsUsual { is_needed } => self.put_reasoning(&mut message, dialect, is_needed),
+            Reasoning::Echoed => {
+                let field = match dialect.reasoning_out {
+                    ReasoningOut::Field(field) => field,
+                    _ => ECHOED_AS,
+                };
+                message.insert(field.into(), json!(self.reasoning));
+            }
+            Reasoning::LeftOut => {}
+        }
+        if !calls.is_empty() {
+            message.insert("tool_calls".into(), Value::Array(calls));
+        }
+        if !images.is_empty() {
+            message.insert("images".into(), images.into());
+        }
+        Some(Value::Object(message))
+    }
+
+    fn content(&self, dialect: &Dialect, with_reasoning: bool) -> Value {
+        let mut text = self.text.clone();
+        if !dialect.sends_refusal {
+            text.push_str(&self.refusal);
+        }
+        if with_reasoning && dialect.reasoning_out == ReasoningOut::ContentParts && !self.reasoning.is_empty() {
+            let mut parts = vec![json!({"type": "thinking", "thinking": [{"type": "text", "text": self.reasoning}]})];
+            if !text.is_empty() {
+                parts.push(json!({"type": "text", "text": text}));
+            }
+            return Value::Array(parts);
+        }
+        if text.is_empty() && dialect.empty_content_is_null { Value::Null } else { Value::String(text) }
+    }
+
+    fn put_reasoning(&self, message: &mut Map<String, Value>, dialect: &Dialect, is_needed: bool) {
+        let field = match dialect.reasoning_out {
+            ReasoningOut::Nothing | ReasoningOut::ContentParts => return,
+            ReasoningOut::Details => {
+                // In a response that was cut off, what has no seal may have lost it.
+                let is_sealed = |detail: &&Value| {
+                    ["signature", "data"].iter().any(|key| detail.get(key).is_some_and(Value::is_string))
+                };
+                let details: Vec<Value> =
+                    self.details.iter().filter(|detail| self.is_complete || is_sealed(detail)).cloned().collect();
+                if !details.is_empty() {
+                    message.insert("reasoning_details".into(), Value::Array(details));
+                }
+                return;
+            }
+            ReasoningOut::Field(field) => field,
+            ReasoningOut::AsItCame => self.reasoning_field,
+        };
+        let is_needed = is_needed && dialect.reasoning_required_with_tools;
+        if !field.is_empty() && (!self.reasoning.is_empty() || is_needed) {
+            message.insert(field.into(), json!(self.reasoning));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What a model behind a dialect takes, as far as its name tells (providers.md 4.1, 5): whether it reasons, how much can
+//! be asked of it, which parameters it refuses. Where a table cannot know, nothing is claimed.
+
+use serde_json::{Value, json};
+
+use crate::openai_chat::dialect::Dialect;
+use crate::openai_chat::thinking::ThinkingSwitch;
+use crate::openai_responses::models as openai;
+use turnleaf_domain::capabilities::{ImageBounds, Range, Takes};
+use turnleaf_domain::provider::Reasoning;
+use turnleaf_domain::tool::WEB_SEARCH;
+use turnleaf_domain::{Capabilities, Thinking};
+
+use Thinking::{High, Low, Medium, Off};
+
+/// The levels where thinking is only on or off.
+const ON_OR_OFF: &[Thinking] = &[Off, Medium];
+const LOW_TO_HIGH: &[Thinking] = &[Low, Medium, High];
+
+/// What a model of this dialect takes.
+pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
+    let model = model.to_ascii_lowercase();
+    let base = match dialect.thinking {
+        ThinkingSwitch::OpenAi => openai::capabilities(&model),
+        _ => {
+            let (reasoning, levels) = thinking(dialect, &model);
+            Capabilities::default().thinking(reasoning, levels)
+        }
+    };
+    let most_stops = |_| dialect.most_stops;
+    let known = Capabilities {
+        temperature: base.temperature.map(|range| Range { most: Some(dialect.most_temperature), ..range }),
+        top_k: if dialect.takes_top_k { Takes::always(Range::at_least(1)) } else { Takes::never() },
+        stop_sequences: base.stop_sequences.map(most_stops),
+        thinking_budget: takes_budget(dialect).then_some(Range::at_least(1)),
+        images: base.images.or_else(|| sees(dialect, &model)),
+        image_bounds: image_bounds(dialect).unwrap_or(base.image_bounds),
+        ..base
+    };
+    match dialect.thinking {
+        // It takes them without a word and does nothing with them.
+        ThinkingSwitch::DeepSeek => {
+            Capabilities { stop_sequences: known.stop_sequences, ..known.without_sampling(true) }
+        }
+        // Theirs are fixed, and any other value is refused.
+        ThinkingSwitch::Moonshot if model.contains("kimi-k2.") || model.contains("kimi-k3") => {
+            Capabilities { stop_sequences: known.stop_sequences, ..known.without_sampling(false) }
+        }
+        ThinkingSwitch::Xai if known.reasoning == Reasoning::Always => {
+            Capabilities { stop_sequences: Takes::never(), ..known }
+        }
+        _ => known,
+    }
+}
+
+/// Whether a model sees images, as far as its name tells.
+fn sees(dialect: &Dialect, model: &str) -> Option<bool> {
+    let has = |parts: &[&str]| parts.iter().any(|part| model.contains(part));
+    match dialect.thinking {
+        ThinkingSwitch::DeepSeek => Some(false),
+        ThinkingSwitch::Xai if has(&["grok-3", "grok-code"]) => Some(false),
+        ThinkingSwitch::Xai => has(&["grok-4", "vision"]).then_some(true),
+        ThinkingSwitch::Mistral if has(&["pixtral", "mistral-small-latest", "mistral-medium"]) => Some(true),
+        ThinkingSwitch::Moonshot if has(&["kimi-k2.5", "kimi-k2.6", "kimi-k3"]) => Some(true),
+        ThinkingSwitch::Zai if has(&["glm-4.5v", "glm-4.6v", "glm-4v"]) => Some(true),
+        _ if dialect.name == "demo" => Some(true),
+        _ => is_local_viewer(model).or_else(|| openai::sees(model)),
+    }
+}
+
+/// Whether an open model sees, by its name in lower case.
+pub fn is_local_viewer(model: &str) -> Option<bool> {
+    const FAMILIES: [&str; 15] = [
+        "llava",
+        "moondream",
+        "minicpm-v",
+        "-vl",
+        "2.5vl",
+        "vision",
+        "pixtral",
+        "llama-4",
+        "llama4",
+        "gemma-3-4b",
+        "gemma-3-12b",
+        "gemma-3-27b",
+        "mistral-small3.",
+        "mistral-small-3.",
+        "internvl",
+    ];
+    let is_blind = model.contains("gpt-oss") || model.contains("deepseek-r1");
+    if is_blind { Some(false) } else { FAMILIES.iter().any(|family| model.contains(family)).then_some(true) }
+}
+
+/// What a server is known to take that others do not bound so.
+fn image_bounds(dialect: &Dialect) -> Option<ImageBounds> {
+    let usual = ImageBounds::default();
+    match dialect.thinking {
+        ThinkingSwitch::Groq => Some(ImageBounds { count: 5, bytes: 4 << 20, bytes_in_all: 16 << 20, ..usual }),
+        ThinkingSwitch::Mistral => Some(ImageBounds { count: 8, ..usual }),
+        ThinkingSwitch::Xai => Some(ImageBounds { kinds: &["image/png", "image/jpeg"], ..usual }),
+        _ => None,
+    }
+}
+
+fn takes_budget(dialect: &Dialect) -> bool {
+    matches!(dialect.thinking, ThinkingSwitch::OpenRouter | ThinkingSwitch::Qwen)
+}
+
+fn thinking(dialect: &Dialect, model: &str) -> (Reasoning, &'static [Thinking]) {
+    let has = |part: &str| model.contains(part);
+    let always = |levels: &'static [Thinking]| (Reasoning::Always, levels);
+    let optional = |levels: &'static [Thinking]| (Reasoning::Optional, levels);
+    const NEVER: (Reasoning, &[Thinking]) = (Reasoning::Never, &[]);
+    match dialect.thinking {
+        // OpenAI's models have a table of their own.
+        ThinkingSwitch::Nothing | ThinkingSwitch::OpenAi => optional(&[]),
+        ThinkingSwitch::OllamaEffort if has("gpt-oss") || has("deepseek-r1") => always(LOW_TO_HIGH),
+        ThinkingSwitch::OllamaEffort if is_local_reasoner(model) => optional(&Thinking::LEVELS),
+        ThinkingSwitch::OllamaEffort => optional(&[]),
+        ThinkingSwitch::TemplateOff | ThinkingSwitch::Template => optional(ON_OR_OFF),
+        ThinkingSwitch::OpenRouter => optional(&Thinking::LEVELS),
+        ThinkingSwitch::DeepSeek if model == "deepseek-chat" => NEVER,
+        ThinkingSwitch::DeepSeek if model == "deepseek-reasoner" => always(&[]),
+        ThinkingSwitch::DeepSeek => optional(&[Off, Low, High]),
+        ThinkingSwitch::Groq if has("gpt-oss") => always(LOW_TO_HIGH),
+        ThinkingSwitch::Groq if has("deepseek-r1") => always(&[]),
+        ThinkingSwitch::Groq if has("qwen3") => optional(ON_OR_OFF),
+        ThinkingSwitch::Groq if has("llama") || has("gemma") => NEVER,
+        ThinkingSwitch::Groq => optional(&[]),
+        ThinkingSwitch::Mistral if has("magistral") => always(&[]),
+        ThinkingSwitch::Mistral if has("codestral") || has("ministral") || has("nemo") => NEVER,
+        ThinkingSwitch::Mistral if model.starts_with("mistral-small") || model.starts_with("mistral-medium") => {
+            optional(&[Off, High])
+        }
+        ThinkingSwitch::Mistral => optional(&[]),
+        ThinkingSwitch::Xai if has("grok-3-mini") => always(&[Low, High]),
+        ThinkingSwitch::Xai if has("non-reasoning") => NEVER,
+        ThinkingSwitch::Xai if has("grok-4") => always(&[]),
+        ThinkingSwitch::Xai => optional(&[]),
+        ThinkingSwitch::Zai => optional(ON_OR_OFF),
+        ThinkingSwitch::Moonshot if has("kimi-k2.5") || has("kimi-k2.6") => optional(ON_OR_OFF),
+        ThinkingSwitch::Moonshot if has("kimi-k2.") || has("kimi-k3") || has("-thinking") => always(&[]),
+        ThinkingSwitch::Moonshot if has("moonshot-v1") => NEVER,
+        ThinkingSwitch::Moonshot => optional(&[]),
+        ThinkingSwitch::Qwen if has("qwq") || has("-thinking") => always(&[Medium]),
+        ThinkingSwitch::Qwen => optional(ON_OR_OFF),
+    }
+}
+
+/// Open models that take a thinking switch, by their names in lower case. Servers refuse it for the others ("does not
+/// support thinking").
+pub fn is_local_reasoner(model: &str) -> bool {
+    const FAMILIES: [&str; 13] = [
+        "gpt-oss",
+        "qwen3",
+        "qwq",
+        "deepseek-r1",
+        "deepseek-v3.1",
+        "deepseek-v4",
+        "magistral",
+        "glm-4",
+        "granite-4",
+        "phi4-reasoning",
+        "cogito",
+        "exaone-deep",
+        "tour",
+    ];
+    model == "reasoning" || FAMILIES.iter().any(|family| model.contains(family))
+}
+
+/// Tools that the endpoint runs itself: OpenRouter searches the web for every model.
+pub fn own_tools(dialect: &Dialect) -> &'static [&'static str] {
+    if dialect.name == "openrouter" { &[WEB_SEARCH] } else { &[] }
+}
+
+/// What a request says of such a tool.
+pub fn own_tool(dialect: &Dialect, tool: &str) -> Option<Value> {
+    own_tools(dialect).contains(&tool).then(|| json!({"type": format!("openrouter:{tool}")}))
+}
+
+#[cfg(test)]
+mod tests;

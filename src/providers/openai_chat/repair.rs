@@ -1,0 +1,66 @@
+//! Refusals of chat completions that another form of the same request may avoid (providers.md 5): reasoning that an
+//! endpoint wants back, and reasoning that it does not take back.
+
+use crate::openai_chat::dialect::{Dialect, ReasoningOut};
+use crate::provider::{ChatRequest, Refused};
+use turnleaf_domain::repair::Repair;
+
+/// The form to send instead.
+pub fn repair(dialect: &Dialect, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    let said = refused.words();
+    let says = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
+    let steps = request.before_steps().1.is_some_and(|steps| !steps.leaves_out_reasoning);
+    let has_reasoning = steps || request.has_earlier_reasoning();
+    if says(&["reasoning_content"]) && says(&["must be passed", "missing", "required"]) {
+        return (has_reasoning && !request.echoes_reasoning).then_some(Repair::ReasoningEchoed);
+    }
+    // Gateways pass on what the vendor behind them said.
+    let is_about_seal = says(&["signature"]) && says(&["thinking", "thought", "reasoning"]);
+    let sends_reasoning = dialect.reasoning_out != ReasoningOut::Nothing || request.echoes_reasoning;
+    (is_about_seal && sends_reasoning && has_reasoning).then_some(Repair::ReasoningLeftOut)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::openai_chat::request::tests::request;
+    use crate::provider::HistoryTurn;
+    use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
+
+    #[test]
+    fn each_refusal_allows_the_form_that_can_help() {
+        let turn = |role, raw: &[&'static str]| HistoryTurn {
+            turn_id: TurnId::from_uuid(Uuid::nil()),
+            role,
+            blocks: Vec::new().into(),
+            raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes()).into()).collect(),
+            leaves_out_reasoning: false,
+            attached: Default::default(),
+        };
+        let first = vec![turn(Role::User, &[])];
+        let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])];
+        let wanted = "The `reasoning_content` in the thinking mode must be passed back to the API.";
+        let sealed = "messages.1.content.0: Invalid `signature` in `thinking` block";
+        for (dialect, message, history, expected) in [
+            ("deepseek", wanted, &second, Some(Repair::ReasoningEchoed)),
+            ("generic", wanted, &second, Some(Repair::ReasoningEchoed)),
+            ("generic", wanted, &first, None),
+            ("openrouter", sealed, &second, Some(Repair::ReasoningLeftOut)),
+            ("openrouter", sealed, &first, None),
+            ("generic", sealed, &second, None),
+            ("openai", "Unknown parameter: 'reasoning'.", &second, None),
+        ] {
+            let dialect = Dialect::named(dialect).unwrap();
+            let failure = Failure::new(FailureKind::ProviderRefusedRequest, "C").with_detail(message);
+            let refused = Refused::unanswered(failure);
+            let mut asked = request("m", history.clone());
+            assert_eq!(repair(dialect, &refused, &asked), expected, "{} {message}", dialect.name);
+            asked.echoes_reasoning = true;
+            asked.history.iter_mut().for_each(|turn| turn.leaves_out_reasoning = true);
+            assert_eq!(repair(dialect, &refused, &asked), None, "{} {message}", dialect.name);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The request body of a chat completion: deterministic bytes out of the path (domain.md 4.7, providers.md 4.1, 9).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+use crate::history::{UNANSWERED, UserPart};
+use crate::openai_chat::dialect::Dialect;
+use crate::openai_chat::message::{Reasoning, Said};
+use crate::openai_chat::models;
+use crate::openai_chat::stream::ChatDecoder;
+use crate::openai_chat::thinking;
+use crate::pictures;
+use crate::provider::{ChatRequest, Decoder, HistoryTurn};
+use turnleaf_domain::Role;
+use turnleaf_domain::provider;
+
+/// What stands for the end of a reply that has none, where something must.
+const CUT_OFF: &str = "(This reply was cut off.)";
+
+/// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
+pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
+    let mut body = Map::new();
+    let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    set("model", json!(request.model));
+    // Its place; they are written below.
+    set("messages", Value::Null);
+    set("stream", json!(true));
+    if dialect.takes_stream_options {
+        set("stream_options", json!({"include_usage": true}));
+    }
+    let params = &request.params;
+    if let Some(tokens) = params.max_tokens {
+        set(dialect.max_tokens_key, json!(tokens));
+    }
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
+    }
+    if let Some(top_p) = params.top_p {
+        set("top_p", json!(top_p));
+    }
+    if let Some(top_k) = params.top_k {
+        set("top_k", json!(top_k));
+    }
+    if !params.stop_sequences.is_empty() {
+        set("stop", json!(params.stop_sequences));
+    }
+    let tools = request.tools.iter().map(|tool| {
+        json!({"type": "function", "function": {
+            "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+        }})
+    });
+    let own = request.own_tools.iter().filter_map(|tool| models::own_tool(dialect, tool));
+    let tools: Vec<Value> = tools.chain(own).collect();
+    if !tools.is_empty() {
+        set("tools", tools.into());
+    }
+    thinking::put(&mut body, dialect, request);
+    if pictures::are_in_replies(request) {
+        let values = messages(dialect, request, false).into_iter().filter_map(Message::into_value).collect();
+        body.insert("messages".into(), Value::Array(values));
+        return pictures::written(body, request);
+    }
+    let messages = messages(dialect, request, true);
+    // Values and messages that were written before can always be written.
+    serde_json::to_vec(&Body { fields: &body, messages: &messages }).unwrap_or_default().into()
+}
+
+/// One message: a value, or the JSON that it was written as for an earlier request.
+enum Message {
+    Value(Value),
+    Written(Arc<RawValue>),
+}
+
+impl Message {
+    fn into_value(self) -> Option<Value> {
+        if let Self::Value(value) = self { Some(value) } else { None }
+    }
+
+    fn has_role(&self, role: &str) -> bool {
+        matches!(self, Self::Value(value) if value["role"] == role)
+    }
+}
+
+impl From<Value> for Message {
+    fn from(value: Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::Written(json) => json.serialize(serializer),
+        }
+    }
+}
+
+/// The fields of a body, with the messages in their place.
+struct Body<'a> {
+    fields: &'a Map<String, Value>,
+    messages: &'a [Message],
+}
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.fields.len()))?;
+        for (name, value) in self.fields {
+            match name.as_str() {
+                "messages" => map.serialize_entry(name, self.messages)?,
+                _ => map.serialize_entry(name, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// `remembers` is whether a reply's message may be the one that was written before.
+fn messages(dialect: &'static Dialect, request: &ChatRequest, remembers: bool) -> Vec<Message> {
+    let mut messages: Vec<Message> = Vec::with_capacity(request.history.len());
+    let mut system = request.system.as_deref().filter(|text| !text.trim().is_empty());
+    // These two refuse instructions in any role of their own.
+    let has_no_system = request.model.starts_with("o1-mini") || request.model.starts_with("o1-preview");
+    if let Some(text) = system.filter(|_| !has_no_system) {
+        messages.push(json!({"role": system_role(dialect, request), "content": text}).into());
+        system = None;
+    }
+    for turn in &request.history {
+        match turn.role {
+            Role::User => {
+                let mut content = user_content(turn);
+                if let Some(system) = system.take() {
+                    content = joined(json!(system), content);
+                }
+                push_user(&mut messages, dialect, content);
+            }
+            Role::System => messages.push(json!({"role": "system", "content": turn.plain_text()}).into()),
+            Role::Assistant => push_assistant(&mut messages, dialect, request, turn, remembers),
+        }
+    }
+    messages
+}
+
+fn system_role(dialect: &Dialect, request: &ChatRequest) -> &'static str {
+    let is_reasoner = request.capabilities.reasoning == provider::Reasoning::Always
+        || !request.capabilities.thinking_levels.is_empty();
+    if dialect.name == "openai" && is_reasoner { "developer" } else { "system" }
+}
+
+/// Two user messages in a row (an error without content lies between them) become one, because templates of local
+/// models demand that roles alternate.
+///
+/// Some servers refuse a person's message right behind a tool's, as it stands where a reply was cut off in the middle of a
+/// tool loop.
+fn push_user(messages: &mut Vec<Message>, dialect: &Dialect, content: Value) {
+    let is_after_tool = messages.last().is_some_and(|last| last.has_role("tool"));
+    if is_after_tool && dialect.answers_tools_before_user {
+        messages.push(json!({"role": "assistant", "content": CUT_OFF}).into());
+    }
+    if let Some(Message::Value(last)) = messages.last_mut().filter(|last| last.has_role("user"))
+        && let Some(before) = last.get_mut("content")
+    {
+        *before = joined(before.take(), content);
+        return;
+    }
+    messages.push(json!({"role": "user", "content": content}).into());
+}
+
+/// A text where there is nothing but text: not every server takes parts.
+fn user_content(turn: &HistoryTurn) -> Value {
+    let parts = turn.user_parts();
+    match parts.as_slice() {
+        [] => json!(""),
+        [UserPart::Text(text)] => json!(text),
+        _ => parts
+            .iter()
+            .map(|part| match part {
+                UserPart::Text(text) => text_part(text),
+                UserPart::Image(image) => json!({"type": "image_url", "image_url": {"url": image.data_url()}}),
+            })
+            .collect(),
+    }
+}
+
+/// One content after the other.
+fn joined(before: Value, more: Value) -> Value {
+    let parts = |content: Value| match content {
+        Value::Array(parts) => parts,
+        Value::String(text) if text.is_empty() => Vec::new(),
+        text => vec![text_part(text.as_str().unwrap_or_default())],
+    };
+    match (before, more) {
+        (Value::String(before), Value::String(more)) => json!(format!("{before}\n\n{more}")),
+        (before, more) => parts(before).into_iter().chain(parts(more)).collect(),
+    }
+}
+
+fn text_part(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
+fn push_assistant(
+    messages: &mut Vec<Message>,
+    dialect: &'static Dialect,
+    request: &ChatRequest,
+    turn: &HistoryTurn,
+    remembers: bool,
+) {
+    if turn.raw.is_empty() {
+        let text = turn.plain_text();
+        if !text.is_empty() {
+            messages.push(json!({"role": "assistant", "content": text}).into());
+        }
+        return;
+    }
+    let read = |raw: &[u8]| read_again(dialect, raw);
+    let steps: Vec<Arc<Said>> = turn.raw.iter().map(|raw| raw.said(dialect.name, read)).collect();
+    // Whether the model thinks this time does not matter: what was sent once is sent the same again.
+    let can_think = request.capabilities.reasoning != provider::Reasoning::Never;
+    let is_needed = can_think && steps.iter().any(|said| !said.calls.is_empty());
+    let reasoning = match (turn.leaves_out_reasoning, request.echoes_reasoning) {
+        (true, _) => Reasoning::LeftOut,
+        (false, true) => Reasoning::Echoed,
+        (false, false) => Reasoning::AsUsual { is_needed },
+    };
+    let mut first_call = 0;
+    for (raw, said) in turn.raw.iter().zip(steps) {
+        let result = |at: usize| turn.result_text(first_call + at).map(|(text, _)| text);
+        let sent = said.sent_calls(|at| result(at).is_some());
+        if remembers && said.calls.is_empty() {
+            let write = || said.message(dialect, reasoning, &[]).and_then(|message| to_raw_value(&message).ok());
+            messages.extend(raw.written((dialect.name, reasoning.number()), write).map(Message::Written));
+            continue;
+        }
+        messages.extend(said.message(dialect, reasoning, &sent).map(Message::Value));
+        for at in sent {
+            let content = result(at).unwrap_or_else(|| UNANSWERED.to_owned());
+            messages.push(json!({"role": "tool", "tool_call_id": said.calls[at].id, "content": content}).into());
+        }
+        first_call += said.calls.len();
+    }
+}
+
+/// What a stored response said, whole or not.
+pub fn read_again(dialect: &'static Dialect, raw: &[u8]) -> Said {
+    let mut decoder = ChatDecoder::keeping_message(dialect);
+    let mut items = Vec::new();
+    decoder.feed(raw, &mut items);
+    let outcome = decoder.finish(&mut items);
+    Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,314 @@
+//! Request bodies: what goes out of a path, in both modes.
+
+use serde_json::json;
+
+use super::*;
+use crate::history::sample::{self, block, use_block};
+use turnleaf_domain::branch::ContextPolicy;
+use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::{Block, Capabilities, Content, Params, Thinking};
+
+fn turn(role: Role, blocks: Vec<Block>, raw: &[&str]) -> HistoryTurn {
+    sample::turn(role, blocks, &raw.iter().map(|raw| (*raw).to_owned()).collect::<Vec<_>>())
+}
+
+fn user(text: &str) -> HistoryTurn {
+    turn(Role::User, vec![block(1, Content::text(text), None)], &[])
+}
+
+pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+    ChatRequest {
+        model: model.into(),
+        system: None,
+        history,
+        params: Params::default(),
+        thinking: Thinking::Medium,
+        is_thinking_mode: true,
+        capabilities: Capabilities::default(),
+        tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
+        previous_response: None,
+        own_tools: Vec::new(),
+    }
+}
+
+fn body_of(dialect: &str, request: &ChatRequest) -> Value {
+    let dialect = Dialect::named(dialect).unwrap();
+    let request = ChatRequest { capabilities: models::capabilities(dialect, &request.model), ..request.clone() };
+    serde_json::from_slice(&body(dialect, &request)).unwrap()
+}
+
+fn messages_of(dialect: &str, history: Vec<HistoryTurn>) -> Value {
+    body_of(dialect, &request("some-model", history))["messages"].clone()
+}
+
+/// A response that thinks, calls `f` under this id and stops.
+fn calling(id: &str, arguments: &str) -> String {
+    let call = json!([{"index": 0, "id": id, "function": {"name": "f", "arguments": arguments}}]);
+    [
+        json!({"choices": [{"index": 0, "delta": {"reasoning_content": "why"}}]}),
+        json!({"choices": [{"index": 0, "delta": {"tool_calls": call}, "finish_reason": "tool_calls"}]}),
+    ]
+    .map(|chunk| format!("data: {chunk}\n\n"))
+    .concat()
+}
+
+fn saying(text: &str, finish: Value) -> String {
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]});
+    format!("data: {chunk}\n\n")
+}
+
+fn result_block(id: u128, call: u128, result: Value) -> Block {
+    sample::result_block(id, call, result, false)
+}
+
+#[test]
+fn a_plain_request_has_exactly_these_bytes() {
+    let mut plain = request("gpt-4o", vec![user("Hi \"you\"")]);
+    plain.system = Some("Be kind.".into());
+    plain.params.temperature = Some(0.5);
+    plain.params.max_tokens = Some(9);
+    let expected = concat!(
+        r#"{"model":"gpt-4o","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi \"you\""}],"#,
+        r#""stream":true,"stream_options":{"include_usage":true},"max_completion_tokens":9,"temperature":0.5}"#
+    );
+    assert_eq!(body(Dialect::named("openai").unwrap(), &plain), expected);
+    assert_eq!(body(Dialect::named("openai").unwrap(), &plain), body(Dialect::named("openai").unwrap(), &plain));
+}
+
+#[test]
+fn reasoning_models_get_instructions_in_a_role_of_their_own() {
+    let mut asked = request("o3", vec![user("Hi")]);
+    asked.system = Some("Be kind.".into());
+    for (model, role) in [("o3", "developer"), ("gpt-5.2", "developer"), ("gpt-4o", "system"), ("unheard-of", "system")]
+    {
+        asked.model = model.into();
+        assert_eq!(body_of("openai", &asked)["messages"][0]["role"], role, "{model}");
+    }
+    asked.model = "o1-mini".into();
+    assert_eq!(body_of("openai", &asked)["messages"], json!([{"role": "user", "content": "Be kind.\n\nHi"}]));
+}
+
+#[test]
+fn a_tool_loop_goes_back_step_by_step_even_when_ids_repeat() {
+    let blocks =
+        vec![use_block(10), result_block(11, 10, json!("first")), use_block(12), result_block(13, 12, json!({"n": 2}))];
+    let raw = [calling("same", "{\"a\":1}"), calling("same", ""), saying("Done.", json!("stop"))];
+    let raw: Vec<&str> = raw.iter().map(String::as_str).collect();
+    let history = vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")];
+    let call = |arguments: &str| json!([{"id": "same", "type": "function", "function": {"name": "f", "arguments": arguments}}]);
+    let tool = |content: &str| json!({"role": "tool", "tool_call_id": "same", "content": content});
+    assert_eq!(
+        messages_of("openai", history.clone()),
+        json!([
+            {"role": "user", "content": "Go"},
+            {"role": "assistant", "content": null, "tool_calls": call("{\"a\":1}")},
+            tool("first"),
+            {"role": "assistant", "content": null, "tool_calls": call("{}")},
+            tool("{\"n\":2}"),
+            {"role": "assistant", "content": "Done."},
+            {"role": "user", "content": "More"},
+        ])
+    );
+    let deepseek = messages_of("deepseek", history);
+    assert_eq!(deepseek[1]["reasoning_content"], "why");
+    assert_eq!(deepseek[5]["reasoning_content"], "", "every message of a turn that called tools has the key");
+}
+
+#[test]
+fn a_longer_history_begins_with_the_same_messages() {
+    let answer = || turn(Role::Assistant, Vec::new(), &[&saying("Yes.", json!("stop"))]);
+    let short = messages_of("ollama", vec![user("One")]);
+    let long = messages_of("ollama", vec![user("One"), answer(), user("Two")]);
+    assert_eq!(long.as_array().unwrap()[..1], short.as_array().unwrap()[..]);
+}
+
+#[test]
+fn a_call_that_nobody_answered_gets_an_answer_and_a_cut_one_is_dropped() {
+    let unanswered = calling("a", "{}");
+    let sent = messages_of("openai", vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &[&unanswered])]);
+    assert_eq!(sent[2], json!({"role": "tool", "tool_call_id": "a", "content": UNANSWERED}));
+    let cut = calling("a", "{\"x\":");
+    let sent = messages_of("openai", vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &[&cut])]);
+    assert_eq!(sent, json!([{"role": "user", "content": "Go"}]));
+    let answered = vec![use_block(10), result_block(11, 10, json!("invalid arguments"))];
+    let sent = messages_of("openai", vec![user("Go"), turn(Role::Assistant, answered, &[&cut])]);
+    assert_eq!(sent[1]["tool_calls"][0]["function"]["arguments"], "{}");
+    assert_eq!(sent[2]["content"], "invalid arguments");
+}
+
+#[test]
+fn where_a_person_may_not_speak_right_after_a_tool_the_reply_is_said_to_be_cut_off() {
+    let unanswered = calling("a", "{}");
+    let cut_off = vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &[&unanswered]), user("And?")];
+    let roles = |dialect: &str| -> Vec<String> {
+        let sent = messages_of(dialect, cut_off.clone());
+        sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(roles("mistral"), ["user", "assistant", "tool", "assistant", "user"]);
+    assert_eq!(messages_of("mistral", cut_off.clone())[3]["content"], CUT_OFF);
+    assert_eq!(roles("openai"), ["user", "assistant", "tool", "user"]);
+}
+
+#[test]
+fn canonical_turns_are_their_text_alone() {
+    let blocks = vec![
+        block(1, Content::thinking("secret thoughts"), None),
+        use_block(2),
+        result_block(3, 2, json!("result")),
+        block(4, Content::text("Said."), None),
+        block(5, Content::Text { text: "Oops".into(), is_error: true }, None),
+    ];
+    let sent = messages_of("deepseek", vec![user("Go"), turn(Role::Assistant, blocks, &[])]);
+    assert_eq!(sent[1], json!({"role": "assistant", "content": "Said."}));
+}
+
+#[test]
+fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+    let cut = |delta: Value| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
+    let thinking = || cut(json!({"reasoning_content": "hm"}));
+    let call = |arguments: &str| {
+        thinking()
+            + &cut(json!({"tool_calls": [{"index": 0, "id": "b", "function": {"name": "f", "arguments": arguments}}]}))
+    };
+    let blocks = vec![
+        use_block(10),
+        result_block(11, 10, json!("first")),
+        use_block(12),
+        result_block(13, 12, json!("stopped")),
+    ];
+    let step = calling("a", "{}");
+    let echoed = |mut message: Value, reasoning: &str| {
+        message["reasoning_content"] = json!(reasoning);
+        message
+    };
+    let made = |id: &str| json!({"role": "assistant", "content": "", "tool_calls": [{"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}}]});
+    let tool = |id: &str, content: &str| json!({"role": "tool", "tool_call_id": id, "content": content});
+    let more = json!({"role": "user", "content": "More"});
+    for (what, last, behind) in [
+        (
+            "in a text",
+            thinking() + &saying("It is", Value::Null),
+            vec![echoed(json!({"role": "assistant", "content": "It is"}), "hm"), more.clone()],
+        ),
+        ("in reasoning", thinking(), vec![more.clone()]),
+        ("in a call", call("{\"a\":"), vec![more.clone()]),
+        ("before the arguments of a call", call(""), vec![more.clone()]),
+        ("behind a whole call", call("{}"), vec![echoed(made("b"), "hm"), tool("b", "stopped"), more.clone()]),
+        ("before anything came", String::new(), vec![more.clone()]),
+    ] {
+        let reply = turn(Role::Assistant, blocks.clone(), &[&step, &last]);
+        let sent = messages_of("deepseek", vec![user("Go"), reply, user("More")]);
+        let before = [json!({"role": "user", "content": "Go"}), echoed(made("a"), "why"), tool("a", "first")];
+        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
+    }
+    // Where a server only shows its reasoning, none goes back.
+    let reply = turn(Role::Assistant, Vec::new(), &[&(thinking() + &saying("It is", Value::Null))]);
+    assert_eq!(messages_of("openai", vec![reply])[0], json!({"role": "assistant", "content": "It is"}));
+}
+
+#[test]
+fn sealed_reasoning_that_was_cut_stays_behind() {
+    let detail = |detail: Value| json!({"choices": [{"index": 0, "delta": {"reasoning_details": [detail]}}]});
+    let sealed = json!({"type": "reasoning.encrypted", "index": 0, "data": "d"});
+    let open = json!({"type": "reasoning.text", "index": 1, "text": "why"});
+    let events = [detail(sealed.clone()), detail(open.clone())].map(|chunk| format!("data: {chunk}\n\n")).concat();
+    for (finish, expected) in [(json!("stop"), json!([sealed, open])), (Value::Null, json!([sealed]))] {
+        let raw = events.clone() + &saying("So", finish);
+        let sent = messages_of("openrouter", vec![turn(Role::Assistant, Vec::new(), &[&raw])]);
+        assert_eq!(sent[0]["reasoning_details"], expected);
+    }
+}
+
+#[test]
+fn reasoning_is_echoed_to_whoever_asked_for_it_and_left_out_where_it_was_refused() {
+    let raw = [calling("a", "{}"), saying("Done.", json!("stop"))];
+    let raw: Vec<&str> = raw.iter().map(String::as_str).collect();
+    let blocks = vec![use_block(10), result_block(11, 10, json!("first"))];
+    let mut asked = request("m", vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")]);
+    let reasoning = |dialect: &str, asked: &ChatRequest| {
+        let sent = body_of(dialect, asked)["messages"].clone();
+        [1, 3].map(|at| sent[at].get("reasoning_content").cloned())
+    };
+    assert_eq!(reasoning("generic", &asked), [None, None]);
+    asked.echoes_reasoning = true;
+    assert_eq!(reasoning("generic", &asked), [Some(json!("why")), Some(json!(""))]);
+    asked.history[1].leaves_out_reasoning = true;
+    assert_eq!(reasoning("deepseek", &asked), [None, None]);
+}
+
+#[test]
+fn a_turn_without_text_leaves_no_message_and_its_neighbours_join() {
+    let empty = turn(Role::Assistant, vec![block(1, Content::thinking("hm"), None)], &[]);
+    let sent = messages_of("generic", vec![user("One"), empty, user("Two")]);
+    assert_eq!(sent, json!([{"role": "user", "content": "One\n\nTwo"}]));
+}
+
+#[test]
+fn tools_and_parameters_are_sent_under_the_keys_of_the_dialect() {
+    let mut asked = request("m", vec![user("Hi")]);
+    asked.params = Params { top_k: Some(5), top_p: Some(0.5), max_tokens: Some(9), ..Params::default() };
+    asked.params.stop_sequences = vec!["x".into()];
+    asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    let vllm = body_of("vllm", &asked);
+    assert_eq!(
+        [&vllm["top_k"], &vllm["top_p"], &vllm["max_tokens"], &vllm["stop"]],
+        [&json!(5), &json!(0.5), &json!(9), &json!(["x"])]
+    );
+    let mistral = body_of("mistral", &asked);
+    assert_eq!(mistral.get("stream_options"), None);
+    assert_eq!(mistral["tools"][0]["function"]["name"], "f");
+}
+
+#[test]
+fn a_refusal_goes_back_under_its_own_key_only_where_that_is_known() {
+    let chunk = json!({"choices": [{"index": 0, "delta": {"refusal": "No."}, "finish_reason": "stop"}]});
+    let raw = format!("data: {chunk}\n\n");
+    let history = || vec![user("Go"), turn(Role::Assistant, Vec::new(), &[&raw])];
+    assert_eq!(messages_of("openai", history())[1], json!({"role": "assistant", "content": null, "refusal": "No."}));
+    assert_eq!(messages_of("generic", history())[1], json!({"role": "assistant", "content": "No."}));
+}
+
+#[test]
+fn a_search_of_the_endpoint_is_asked_for_only_where_there_is_one() {
+    let mut asked = request("some-model", vec![user("Hi")]);
+    asked.own_tools = vec!["web_search".into(), "code_execution".into()];
+    assert_eq!(body_of("openrouter", &asked)["tools"], json!([{"type": "openrouter:web_search"}]));
+    assert_eq!(body_of("openai", &asked)["tools"], Value::Null);
+}
+
+#[test]
+fn a_reply_that_was_written_before_is_written_as_it_would_be_anew() {
+    let thought = [
+        json!({"choices": [{"index": 0, "delta": {"reasoning_content": "why"}}]}),
+        json!({"choices": [{"index": 0, "delta": {"content": "Yes \"\\ 叶"}, "finish_reason": "stop"}]}),
+    ];
+    let thought = thought.map(|chunk| format!("data: {chunk}\n\n")).concat();
+    let history = || {
+        let calls = [use_block(2)];
+        vec![
+            user("Is it?"),
+            turn(Role::Assistant, Vec::new(), &[&thought]),
+            user("And then?"),
+            turn(Role::Assistant, calls.into(), &[&calling("c", "{}"), &saying("Done", json!("stop"))]),
+            user("Go on"),
+        ]
+    };
+    let mut asked = request("some-model", history());
+    for dialect in ["openai", "deepseek", "openrouter", "openai"].map(|name| Dialect::named(name).unwrap()) {
+        for (echoes, leaves_out) in [(false, false), (true, false), (false, true), (false, false)] {
+            let mut anew = request("some-model", history());
+            for request in [&mut asked, &mut anew] {
+                request.echoes_reasoning = echoes;
+                request.history.iter_mut().for_each(|turn| turn.leaves_out_reasoning = leaves_out);
+            }
+            let [first, again, fresh] = [&asked, &asked, &anew].map(|request| body(dialect, request));
+            assert_eq!((&first, &again), (&fresh, &fresh), "{}", dialect.name);
+            let values = messages(dialect, &asked, false).into_iter().filter_map(Message::into_value);
+            let written: Value = serde_json::from_slice(&first).unwrap();
+            assert_eq!(written["messages"], values.collect::<Value>(), "{}", dialect.name);
+            assert!(String::from_utf8(first.to_vec()).unwrap().find("messages") < Some(40), "in its place");
+        }
+    }
+}

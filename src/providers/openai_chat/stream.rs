@@ -1,0 +1,119 @@
+//! The decoder of chat completions: what the values of one response body mean (providers.md 2.4, 4.2). How they come out
+//! of the bytes is `body`.
+
+use serde_json::Value;
+
+use crate::body::JsonBody;
+use crate::openai_chat::chunks::Chunks;
+use crate::openai_chat::dialect::Dialect;
+use crate::openai_chat::message::Said;
+use crate::provider::Item;
+use crate::reader::{Judge, Piece, Reader};
+use crate::redact::Secrets;
+use turnleaf_domain::{Failure, FailureKind, Usage};
+
+/// The state of one response body.
+pub type ChatDecoder = JsonBody<ChatReader>;
+
+/// What chat completions make of a body.
+pub struct ChatReader {
+    dialect: &'static Dialect,
+    chunks: Chunks,
+    /// `[DONE]` came.
+    is_done: bool,
+}
+
+impl ChatDecoder {
+    /// `provider` is the name for people, used in sentences about failures.
+    pub fn of(dialect: &'static Dialect, provider: &str, secrets: Secrets) -> Self {
+        Self::new(ChatReader { dialect, chunks: Chunks::default(), is_done: false }, Judge::new(provider, secrets))
+    }
+
+    /// The same, keeping what has to go back in the next request.
+    pub fn keeping_message(dialect: &'static Dialect) -> Self {
+        let mut chunks = Chunks::default();
+        chunks.said = Some(Said::default());
+        Self::new(ChatReader { dialect, chunks, is_done: false }, Judge::new("", Secrets::default()))
+    }
+}
+
+impl ChatReader {
+    /// What has to go back, if it was kept.
+    pub fn into_said(self) -> Said {
+        self.chunks.said.unwrap_or_default()
+    }
+}
+
+impl Reader for ChatReader {
+    /// Errors come under an `error` event, under an `error` key, and as documents of other shapes.
+    fn is_error(&self, said: Piece<'_>) -> bool {
+        let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
+        said.event == "error"
+            || has("error")
+            || said.value.get("object").and_then(Value::as_str) == Some("error")
+            || (!has("choices") && (has("detail") || (has("message") && (has("code") || has("type")))))
+    }
+
+    fn take(&mut self, said: Piece<'_>, judge: &Judge, out: &mut Vec<Item>) -> Result<(), Failure> {
+        self.chunks.take(said.value, said.is_mended, out);
+        match self.chunks.finish_reason().and_then(failed_finish) {
+            None => Ok(()),
+            Some(kind) => {
+                let detail = format!("The reply ended with {:?}.", self.chunks.finish_reason().unwrap_or_default());
+                Err(judge.failure(kind, &detail))
+            }
+        }
+    }
+
+    fn usage_of(&mut self, value: &Value) {
+        self.chunks.usage_of(value);
+    }
+
+    fn done(&mut self) {
+        self.is_done = true;
+    }
+
+    fn seam(&mut self, out: &mut Vec<Item>) {
+        self.chunks.seam(out);
+    }
+
+    fn end(&mut self, out: &mut Vec<Item>) {
+        self.chunks.end(out);
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_done
+    }
+
+    fn is_complete(&self) -> bool {
+        self.chunks.finish_reason().is_some() || (self.dialect.done_completes && self.is_done)
+    }
+
+    fn has_reply(&self) -> bool {
+        self.chunks.has_choices()
+    }
+
+    fn stop_reason(&self) -> Option<&str> {
+        self.chunks.finish_reason()
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.chunks.counts().usage
+    }
+
+    fn cost(&self) -> Option<u64> {
+        self.chunks.counts().cost
+    }
+}
+
+/// Finish reasons that are failures of the server, not endings of the model.
+fn failed_finish(reason: &str) -> Option<FailureKind> {
+    match reason {
+        "error" => Some(FailureKind::ProviderError),
+        "insufficient_system_resource" => Some(FailureKind::ProviderOverloaded),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,344 @@
+//! The decoder against what servers send that no recording holds.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::provider::{Decoder, Outcome};
+use turnleaf_domain::limits;
+
+fn decode(body: &str) -> (Vec<Item>, Outcome) {
+    decode_as("generic", body.as_bytes())
+}
+
+fn decode_as(dialect: &str, body: &[u8]) -> (Vec<Item>, Outcome) {
+    let whole = pieces(dialect, [body]);
+    assert_eq!(pieces(dialect, body.chunks(1)), whole, "byte by byte");
+    whole
+}
+
+fn pieces<'a>(dialect: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
+    let mut decoder = ChatDecoder::of(Dialect::named(dialect).unwrap(), "P", Secrets::default());
+    let mut items = Vec::new();
+    for piece in pieces {
+        decoder.feed(piece, &mut items);
+    }
+    let outcome = decoder.finish(&mut items);
+    (items, outcome)
+}
+
+fn stream(chunks: &[Value]) -> String {
+    chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect()
+}
+
+fn delta(delta: Value) -> Value {
+    json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
+}
+
+fn finish(reason: &str) -> Value {
+    json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+}
+
+fn text(items: &[Item]) -> String {
+    items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None }).collect()
+}
+
+fn kind(outcome: &Outcome) -> Option<FailureKind> {
+    outcome.failure.as_ref().map(|failure| failure.kind)
+}
+
+#[test]
+fn done_without_a_finish_reason_is_an_interruption_except_where_none_ever_comes() {
+    let body = stream(&[delta(json!({"content": "half"}))]) + "data: [DONE]\n\n";
+    let (items, outcome) = decode(&body);
+    assert_eq!((text(&items).as_str(), kind(&outcome)), ("half", Some(FailureKind::ProviderTruncated)));
+    assert!(decode_as("snowflake", body.as_bytes()).1.complete);
+}
+
+#[test]
+fn a_finish_reason_without_done_is_complete() {
+    let (_, outcome) = decode(&stream(&[delta(json!({"content": "all"})), finish("stop")]));
+    assert_eq!(outcome, Outcome { complete: true, stop_reason: Some("stop".into()), failure: None });
+}
+
+#[test]
+fn a_stream_is_over_with_its_last_word_or_its_failure() {
+    for (body, expected) in [
+        (stream(&[delta(json!({"content": "x"})), finish("stop")]), false),
+        ("data: [DONE]\n\n".into(), true),
+        ("data: {\"error\":{\"message\":\"x\"}}\n\n".into(), true),
+    ] {
+        let mut decoder = ChatDecoder::of(Dialect::named("generic").unwrap(), "P", Secrets::default());
+        decoder.feed(body.as_bytes(), &mut Vec::new());
+        assert_eq!(decoder.is_over(), expected, "{body}");
+    }
+}
+
+#[test]
+fn bodies_that_are_no_stream_are_read_or_refused_by_name() {
+    use FailureKind::*;
+    let completion = json!({"model": "m", "choices": [{"index": 0, "finish_reason": "stop",
+        "message": {"role": "assistant", "content": "hi"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 2}});
+    for (body, expected_text, expected) in [
+        (completion.to_string(), "hi", None),
+        (format!("\u{feff}  {completion}"), "hi", None),
+        (format!("[{completion}]"), "hi", None),
+        (format!("{}\n{}\n", delta(json!({"content": "hi"})), finish("stop")), "hi", None),
+        (r#"{"error":{"code":"rate_limit_exceeded","message":"x"}}"#.into(), "", Some(ProviderRateLimited)),
+        (r#"{"detail":"x"}"#.into(), "", Some(ProviderError)),
+        (r#"{"a":1}"#.into(), "", Some(ProviderProtocol)),
+        (r#"{"a":"#.into(), "", Some(ProviderTruncated)),
+        (r#"{"a" 1}"#.into(), "", Some(ProviderProtocol)),
+        ("<html>no</html>".into(), "", Some(ProviderProtocol)),
+        ("nul".into(), "", Some(ProviderProtocol)),
+        ("Internal Server Error".into(), "", Some(ProviderProtocol)),
+        (String::new(), "", Some(ProviderTruncated)),
+        ("\n\n  ".into(), "", Some(ProviderTruncated)),
+        (": only comments\n\n".into(), "", Some(ProviderTruncated)),
+        ("\u{feff}".to_owned() + &stream(&[delta(json!({"content": "hi"})), finish("stop")]), "hi", None),
+        ("data: {\"a\":\n\n".into(), "", Some(ProviderProtocol)),
+        ("data: nul\n\n".into(), "", Some(ProviderProtocol)),
+        ("data: <html>\n\n".into(), "", Some(ProviderProtocol)),
+    ] {
+        let (items, outcome) = decode(&body);
+        assert_eq!((text(&items).as_str(), kind(&outcome)), (expected_text, expected), "{body}");
+        assert_eq!(outcome.complete, expected.is_none(), "{body}");
+    }
+}
+
+#[test]
+fn a_bad_event_keeps_what_came_before_and_hides_what_comes_after() {
+    let before = stream(&[delta(json!({"content": "kept"}))]);
+    let after = stream(&[delta(json!({"content": "lost"})), finish("stop")]);
+    let (items, outcome) = decode(&format!("{before}data: {{\"choices\":[{{]\n\n{after}"));
+    assert_eq!((text(&items).as_str(), kind(&outcome)), ("kept", Some(FailureKind::ProviderProtocol)));
+    assert!(matches!(items.last(), Some(Item::Failed(_))));
+}
+
+#[test]
+fn an_error_in_the_middle_ends_the_reply_with_its_kind() {
+    for error in [
+        "data: {\"error\":{\"message\":\"x\",\"type\":\"overloaded_error\"}}\n\n",
+        "event: error\ndata: {\"message\":\"x\",\"code\":\"server_is_overloaded\"}\n\n",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"insufficient_system_resource\"}]}\n\n",
+    ] {
+        let (items, outcome) = decode(&(stream(&[delta(json!({"content": "kept"}))]) + error));
+        assert_eq!((text(&items).as_str(), kind(&outcome)), ("kept", Some(FailureKind::ProviderOverloaded)), "{error}");
+    }
+}
+
+#[test]
+fn reasoning_is_found_in_every_key_and_counted_once() {
+    for reasoning in [
+        json!({"reasoning_content": "why"}),
+        json!({"reasoning": "why"}),
+        json!({"reasoning_text": "why"}),
+        json!({"reasoning": "why", "reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "why"}]}),
+        json!({"reasoning_details": [{"type": "reasoning.summary", "index": 0, "summary": "why"}]}),
+        json!({"reasoning": "why", "reasoning_content": "why"}),
+        json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "why"}]}]}),
+        json!({"content": [{"type": "thinking", "thinking": "why"}]}),
+    ] {
+        let (items, _) = decode(&stream(&[delta(reasoning.clone()), finish("stop")]));
+        assert_eq!(items, [Item::Thinking("why".into()), Item::Stop("stop".into())], "{reasoning}");
+    }
+}
+
+#[test]
+fn a_signature_in_pieces_is_one_and_stands_behind_its_reasoning() {
+    let detail = |name: &str, value: &str| {
+        delta(json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, name: value}]}))
+    };
+    let (items, _) = decode(&stream(&[
+        detail("text", "why"),
+        detail("signature", "pro"),
+        detail("signature", "of"),
+        delta(json!({"content": "so"})),
+    ]));
+    assert_eq!(items, [Item::Thinking("why".into()), Item::ThinkingSignature("proof".into()), Item::Text("so".into())]);
+}
+
+#[test]
+fn other_choices_are_not_mixed_in() {
+    let other = json!({"choices": [{"index": 1, "delta": {"content": "no"}, "finish_reason": "stop"}]});
+    let (items, outcome) = decode(&stream(&[delta(json!({"content": "yes"})), other]));
+    assert_eq!((text(&items).as_str(), outcome.complete), ("yes", false));
+}
+
+#[test]
+fn what_is_not_text_waits_for_a_seam_and_keeps_its_place() {
+    let citation = json!({"type": "url_citation", "url": "https://example.org"});
+    let (items, _) = decode(&stream(&[
+        delta(json!({"content": "one"})),
+        delta(json!({"annotations": [citation], "content": " two"})),
+        delta(json!({"reasoning": "then"})),
+        finish("stop"),
+    ]));
+    let sources = json!({"type": "x:sources", "sources": [{"url": "https://example.org"}]});
+    let opaque = Item::Opaque(sources.as_object().unwrap().clone());
+    let expected = [Item::Text("one".into()), Item::Text(" two".into()), opaque, Item::Thinking("then".into())];
+    assert_eq!(items[..4], expected);
+}
+
+#[test]
+fn a_refusal_is_text_and_content_filter_is_an_ending() {
+    let (items, outcome) = decode(&stream(&[delta(json!({"refusal": "I will not."})), finish("content_filter")]));
+    assert_eq!(text(&items), "I will not.");
+    assert_eq!(outcome, Outcome { complete: true, stop_reason: Some("content_filter".into()), failure: None });
+}
+
+#[test]
+fn usage_comes_once_and_the_last_counts() {
+    let usage = |count: u64| json!({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": count}});
+    let (items, _) = decode(&stream(&[usage(1), delta(json!({"content": "x"})), usage(2), finish("stop"), usage(3)]));
+    let found: Vec<_> = items.iter().filter(|item| matches!(item, Item::Usage(_))).collect();
+    let expected = Usage { input_tokens: Some(3), output_tokens: Some(3), ..Usage::default() };
+    assert_eq!(found, [&Item::Usage(expected)]);
+}
+
+#[test]
+fn a_character_cut_between_two_events_is_whole_again() {
+    let body = concat!(
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\\ud83d\"}}]}\n\n",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\\ude00b\"}}]}\n\n",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\\ud83d\"}}]}\n\n",
+        "data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning\":\"x\"},\"finish_reason\":\"stop\"}]}\n\n",
+    );
+    let (items, outcome) = decode(body);
+    assert_eq!(text(&items), "a😀b\u{fffd}");
+    assert!(outcome.complete);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_replaced_in_their_place() {
+    let body = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\xffb\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let (items, outcome) = decode_as("generic", body);
+    assert_eq!((text(&items).as_str(), outcome.complete), ("a\u{fffd}b", true));
+}
+
+#[test]
+fn an_event_beyond_the_limit_is_a_named_ending() {
+    let mut body = stream(&[delta(json!({"content": "kept"}))]).into_bytes();
+    body.extend_from_slice(b"data: ");
+    body.resize(body.len() + limits::PROVIDER_EVENT_BYTES, b'x');
+    let (items, outcome) = pieces("generic", body.chunks(1 << 16));
+    assert_eq!((text(&items).as_str(), kind(&outcome)), ("kept", Some(FailureKind::LimitEvent)));
+}
+
+#[test]
+fn a_document_beyond_the_limit_is_a_named_ending() {
+    let mut body = b"{".to_vec();
+    body.resize(limits::PROVIDER_EVENT_BYTES + 2, b' ');
+    let (_, outcome) = pieces("generic", body.chunks(1 << 16));
+    assert_eq!(kind(&outcome), Some(FailureKind::LimitEvent));
+}
+
+/// Chunks with every kind of delta and of mistake.
+fn chunk() -> impl Strategy<Value = String> {
+    let deltas = vec![
+        json!({"content": "text 你好"}),
+        json!({"content": null}),
+        json!({"content": 7}),
+        json!({"content": []}),
+        json!({"reasoning": "r"}),
+        json!({"reasoning_details": [null, {"data": "d"}, {"signature": "s"}]}),
+        json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}}]}),
+        json!({"tool_calls": [{"index": 0, "function": {"arguments": "}"}}, {"index": 1, "id": "b"}]}),
+        json!({"tool_calls": [null, 1, {}]}),
+        json!({"tool_calls": "x"}),
+        json!({"function_call": {"name": "f"}}),
+        json!({"annotations": [1]}),
+        json!({"refusal": "no"}),
+        json!("x"),
+        json!(null),
+    ];
+    let wrong = [
+        "{}",
+        "null",
+        "7",
+        "[]",
+        "\"x\"",
+        "{\"choices\":7}",
+        "{\"choices\":[null]}",
+        "[DONE]",
+        "{\"usage\":1}",
+        "{\"error\":null}",
+    ];
+    prop_oneof![
+        6 => prop::sample::select(deltas).prop_map(|value| delta(value).to_string()),
+        1 => Just(finish("stop").to_string()),
+        1 => Just(r#"{"choices":[{"delta":{"content":"\ud83d"}}]}"#.to_owned()),
+        2 => prop::sample::select(wrong.to_vec()).prop_map(str::to_owned),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_order_of_chunks_and_any_split_gives_one_result(chunks in prop::collection::vec(chunk(), 0..12), size in 1_usize..40) {
+        let body: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+        let whole = pieces("generic", [body.as_bytes()]);
+        prop_assert_eq!(&pieces("generic", body.as_bytes().chunks(size)), &whole);
+        prop_assert_eq!(whole.1.complete, whole.1.failure.is_none());
+        let calls = whole.0.iter().filter(|item| matches!(item, Item::ToolCall { .. })).count() as u64;
+        let known = |item: &Item| !matches!(item, Item::ToolArguments { index, .. } if *index >= calls);
+        prop_assert!(whole.0.iter().all(known));
+    }
+
+    #[test]
+    fn any_bytes_are_taken(body in prop::collection::vec(any::<u8>(), 0..300)) {
+        pieces("generic", [body.as_slice()]);
+    }
+}
+
+#[test]
+fn errors_inside_a_successful_response_are_seen_and_ordinary_chunks_are_not() {
+    let decoder = ChatDecoder::of(Dialect::named("generic").unwrap(), "P", Secrets::default());
+    let reader = decoder.into_reader();
+    for (value, event, expected) in [
+        (json!({"choices": [], "error": null}), "", false),
+        (json!({"choices": []}), "", false),
+        (json!({"type": "ping"}), "", false),
+        (json!({"choices": [], "message": "x", "code": 1}), "", false),
+        (json!({"error": {"message": "x", "code": 429}}), "", true),
+        (json!({"error": "CUDA error"}), "", true),
+        (json!({"object": "error", "message": "x", "type": "invalid_request_error"}), "", true),
+        (json!({"detail": "x"}), "", true),
+        (json!({"anything": 1}), "error", true),
+    ] {
+        assert_eq!(reader.is_error(Piece { value: &value, event, is_mended: false }), expected, "{value}");
+    }
+}
+
+#[test]
+fn calls_that_the_server_ran_are_told_once_and_lists_of_sources_at_the_end() {
+    let tool = |more: Value| {
+        let mut tool = json!({"index": 0, "type": "search", "arguments": "{\"query\": \"q\"}"});
+        tool.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        delta(json!({"executed_tools": [tool]}))
+    };
+    let mut last = finish("stop");
+    last["citations"] = json!(["https://b.example", "https://a.example"]);
+    last["search_results"] = json!([{"url": "https://a.example", "title": "A", "snippet": "so"}]);
+    let (items, _) = decode(&stream(&[
+        delta(json!({"content": "one"})),
+        tool(json!({})),
+        tool(json!({"output": "found"})),
+        delta(json!({"content": " two"})),
+        last,
+    ]));
+    let id = || "executed-0".to_owned();
+    let name = || "search".to_owned();
+    let sources = json!({"type": "x:sources", "sources": [
+        {"url": "https://b.example"}, {"url": "https://a.example", "title": "A", "quote": "so"}]});
+    let expected = [
+        Item::Text("one".into()),
+        Item::Text(" two".into()),
+        Item::OwnCall { id: id(), name: name(), server: None },
+        Item::OwnArguments { id: id(), text: r#"{"query": "q"}"#.into() },
+        Item::OwnResult { id: id(), name: name(), result: "found".into(), is_error: false },
+        Item::Stop("stop".into()),
+        Item::Opaque(sources.as_object().unwrap().clone()),
+    ];
+    let said: Vec<Item> = items.into_iter().filter(|item| !matches!(item, Item::Model(_) | Item::Usage(_))).collect();
+    assert_eq!(said, expected);
+}

@@ -1,0 +1,115 @@
+//! Token counts as chat completions report them, in all their places (providers.md 2.5).
+
+use serde_json::Value;
+
+use crate::reported_cost;
+use turnleaf_domain::Usage;
+
+/// Whole numbers above this are not token counts, and JavaScript would not keep them.
+const LARGEST: u64 = 1 << 53;
+
+/// What a response said last of what it used and what that costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub usage: Option<Usage>,
+    /// In millionths of a US dollar.
+    pub cost: Option<u64>,
+}
+
+impl Counts {
+    /// Takes the usage that a chunk carries: beside the choices, under `x_groq`, or inside a choice.
+    pub fn take(&mut self, chunk: &Value) {
+        let places = [chunk.get("usage"), chunk.pointer("/x_groq/usage"), chunk.pointer("/choices/0/usage")];
+        let said = || places.into_iter().flatten().filter(|usage| usage.is_object());
+        self.usage = said().map(read).find(Usage::is_known).or(self.usage);
+        self.cost = said().find_map(reported_cost::of_usage).or(self.cost);
+    }
+}
+
+fn read(usage: &Value) -> Usage {
+    let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
+    let input = count("/prompt_tokens");
+    let reasoning = count("/completion_tokens_details/reasoning_tokens");
+    let mut output = count("/completion_tokens");
+    // xAI counts reasoning beside the completion instead of inside; its own total shows which.
+    if let (Some(input), Some(said), Some(reasoning), Some(total)) = (input, output, reasoning, count("/total_tokens"))
+        && reasoning > 0
+        && input + said + reasoning == total
+    {
+        output = Some(said + reasoning);
+    }
+    Usage {
+        input_tokens: input,
+        output_tokens: output,
+        cache_read_tokens: count("/prompt_tokens_details/cached_tokens").or(count("/prompt_cache_hit_tokens")),
+        cache_write_tokens: count("/prompt_tokens_details/cache_write_tokens"),
+        reasoning_tokens: reasoning,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of_chunk(chunk: &Value) -> Option<Usage> {
+        let mut counts = Counts::default();
+        counts.take(chunk);
+        counts.usage
+    }
+
+    #[test]
+    fn what_is_not_a_count_is_unknown_and_not_zero() {
+        for (said, expected) in [
+            (json!(12), Some(12)),
+            (json!(0), Some(0)),
+            (json!(-1), None),
+            (json!(1.5), None),
+            (json!(1u64 << 60), None),
+            (json!("12"), None),
+            (json!(null), None),
+        ] {
+            let chunk = json!({"usage": {"prompt_tokens": 3, "completion_tokens": said}});
+            assert_eq!(of_chunk(&chunk).unwrap().output_tokens, expected, "{said}");
+        }
+        assert_eq!(of_chunk(&json!({"usage": null})), None);
+        assert_eq!(of_chunk(&json!({"choices": []})), None);
+    }
+
+    #[test]
+    fn usage_is_found_wherever_a_server_puts_it() {
+        let usage = json!({"prompt_tokens": 3, "completion_tokens": 4, "prompt_cache_hit_tokens": 2});
+        for chunk in [
+            json!({"usage": usage}),
+            json!({"x_groq": {"id": "req", "usage": usage}}),
+            json!({"choices": [{"index": 0, "usage": usage}]}),
+        ] {
+            let read = of_chunk(&chunk).unwrap();
+            assert_eq!((read.input_tokens, read.output_tokens, read.cache_read_tokens), (Some(3), Some(4), Some(2)));
+        }
+    }
+
+    #[test]
+    fn what_was_said_last_counts_and_silence_takes_nothing_back() {
+        let mut counts = Counts::default();
+        for chunk in [
+            json!({"usage": {"prompt_tokens": 3, "completion_tokens": 1}}),
+            json!({"usage": {"prompt_tokens": 3, "completion_tokens": 4, "cost": 0.0005}}),
+            json!({"choices": []}),
+        ] {
+            counts.take(&chunk);
+        }
+        assert_eq!((counts.usage.unwrap().output_tokens, counts.cost), (Some(4), Some(500)));
+    }
+
+    #[test]
+    fn reasoning_counted_beside_the_output_is_added_to_it() {
+        let usage = |total| {
+            json!({"usage": {"prompt_tokens": 12, "completion_tokens": 1, "total_tokens": total,
+                "completion_tokens_details": {"reasoning_tokens": 290}}})
+        };
+        assert_eq!(of_chunk(&usage(303)).unwrap().output_tokens, Some(291));
+        assert_eq!(of_chunk(&usage(13)).unwrap().output_tokens, Some(1));
+    }
+}

@@ -1,0 +1,156 @@
+//! A configured endpoint that speaks Responses, as a [`Provider`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use crate::clean::CleanDecoder;
+use crate::http_client::{HttpClient, Target};
+use crate::model_list;
+use crate::openai_responses::{ResponsesDecoder, models, repair, request};
+use crate::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
+use turnleaf_domain::Capabilities;
+use turnleaf_domain::capabilities::{Range, Takes};
+use turnleaf_domain::repair::Repair;
+use turnleaf_domain::tool::OfferedTool;
+use turnleaf_platform::base_url;
+use turnleaf_platform::endpoint::{Api, Endpoint};
+
+/// One endpoint.
+#[derive(Debug, Clone)]
+pub struct ResponsesEndpoint {
+    id: String,
+    target: Target,
+    client: HttpClient,
+    /// It refused to summarise reasoning: OpenAI does so for organisations that it has not verified. From then on it is
+    /// not asked any more, so that trying again helps.
+    refuses_summaries: Arc<AtomicBool>,
+    /// See [`Endpoint::keeps_responses`].
+    keeps_responses: bool,
+}
+
+impl ResponsesEndpoint {
+    pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
+        Self {
+            id: endpoint.id.clone(),
+            target: Target::new(endpoint),
+            client,
+            refuses_summaries: Arc::new(AtomicBool::new(false)),
+            keeps_responses: endpoint.keeps_responses,
+        }
+    }
+}
+
+impl Provider for ResponsesEndpoint {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn api(&self) -> &'static str {
+        Api::OpenaiResponses.as_str()
+    }
+
+    fn name(&self) -> &str {
+        &self.target.provider
+    }
+
+    fn base_url(&self) -> Option<&str> {
+        Some(&self.target.base_url)
+    }
+
+    fn preferred_model(&self) -> Option<&'static str> {
+        self.target.base_url.starts_with("https://api.openai.com/").then_some("gpt-5-mini")
+    }
+
+    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
+        let (client, target) = (self.client.clone(), self.target.clone());
+        let asking = async move {
+            let document = client.get_json(&target, "/models").await?;
+            Ok(model_list::read(&document, capabilities))
+        };
+        Some(asking.boxed())
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        capabilities(model)
+    }
+
+    fn keeps_responses(&self) -> bool {
+        self.keeps_responses
+    }
+
+    /// Other servers that speak this API have none, or others.
+    fn own_tools(&self, model: &str) -> Vec<OfferedTool> {
+        let is_openai = base_url::host_of(&self.target.base_url) == "api.openai.com";
+        let all = if is_openai { models::own_tools(model) } else { &[] };
+        all.iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
+    }
+
+    /// Other servers know texts alone.
+    fn shows_results(&self, model: &str) -> bool {
+        models::sees(model) == Some(true)
+    }
+
+    fn build(&self, request: &ChatRequest) -> Bytes {
+        request::body(request, !self.refuses_summaries.load(Ordering::Relaxed), self.keeps_responses)
+    }
+
+    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+        repair::repair(refused, request)
+    }
+
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+        let (client, target) = (self.client.clone(), self.target.clone());
+        let refuses_summaries = self.refuses_summaries.clone();
+        let sending = async move {
+            let reply = client.post(&target, "/responses", body).await;
+            if reply.as_ref().is_err_and(is_about_summaries) {
+                refuses_summaries.store(true, Ordering::Relaxed);
+            }
+            reply
+        };
+        sending.boxed()
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        let secrets = self.target.secrets.clone();
+        let decoder = Box::new(match self.keeps_responses {
+            true => ResponsesDecoder::telling_id(self.name(), secrets),
+            false => ResponsesDecoder::of(self.name(), secrets),
+        });
+        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
+    }
+}
+
+/// This API has no place for stop sequences nor `top_k`, and refuses less than sixteen tokens.
+fn capabilities(model: &str) -> Capabilities {
+    let known = models::capabilities(model);
+    Capabilities {
+        stop_sequences: Takes::never(),
+        top_k: Takes::never(),
+        max_tokens: Range { least: 16, ..known.max_tokens },
+        ..known
+    }
+}
+
+fn is_about_summaries(refused: &Refused) -> bool {
+    let document: Value = serde_json::from_slice(&refused.body).unwrap_or_default();
+    document.pointer("/error/param").and_then(Value::as_str) == Some("reasoning.summary")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_sequences_and_top_k_have_no_place_and_few_tokens_are_refused() {
+        for model in ["gpt-4o", "gpt-5.2", "unheard-of"] {
+            let Capabilities { stop_sequences, top_k, max_tokens, .. } = capabilities(model);
+            assert_eq!((stop_sequences, top_k, max_tokens.least), (Takes::never(), Takes::never(), 16), "{model}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The input items that a response becomes in the next request to the same model (providers.md 2.6, 6.5): its output
+//! items as they came, without those that the API would refuse.
+
+use serde_json::{Value, json};
+
+use crate::openai_responses::entry::Kind;
+use turnleaf_domain::tool::parse_arguments;
+
+/// One output item as it was said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SaidItem {
+    pub kind: Kind,
+    /// As it came at its end, or at its beginning when its end never came; null when neither did.
+    pub item: Value,
+    /// All that was told of its texts.
+    pub text: String,
+    /// Which call of the response it is, from 0 in the order of the blocks.
+    pub call: Option<u64>,
+    /// Its end came.
+    pub is_done: bool,
+}
+
+/// Everything one response said that may have to go back, in order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
+    pub items: Vec<SaidItem>,
+    /// The response came to its own end.
+    pub is_complete: bool,
+}
+
+/// A call that goes back, and so needs its result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentCall {
+    /// As in [`SaidItem::call`].
+    pub number: usize,
+    pub call_id: String,
+    /// The type of the item that answers it.
+    pub output_type: &'static str,
+}
+
+/// What becomes of an item.
+enum Sent {
+    AsItCame(Value),
+    Otherwise(Value),
+    Dropped,
+}
+
+impl Said {
+    /// How many calls it has.
+    pub fn calls(&self) -> usize {
+        self.items.iter().filter(|said| said.call.is_some()).count()
+    }
+
+    /// The items to send, and the calls among them. `answered` says which calls have a result: one whose arguments are
+    /// not JSON goes back only if it has, and then with `{}`, because servers parse what they get. Of a response that was
+    /// cut off only whole calls go back.
+    ///
+    /// Where reasoning is missing also nothing goes back that the server would look up with it: ids, and what it ran
+    /// itself, which has to have one.
+    pub fn items(&self, with_reasoning: bool, answered: impl Fn(usize) -> bool) -> (Vec<Value>, Vec<SentCall>) {
+        let answered = |number: usize| self.is_complete && answered(number);
+        let mut walk = self.walk(with_reasoning, with_reasoning, answered);
+        if with_reasoning && walk.lost_reasoning {
+            walk = self.walk(true, false, answered);
+        }
+        let Walk { mut items, mut calls, lost_reasoning } = walk;
+        items.reverse();
+        calls.reverse();
+        for item in items.iter_mut().filter_map(Value::as_object_mut) {
+            // An id makes the server ask for the reasoning that came before it.
+            if lost_reasoning || item.get("id").is_some_and(|id| id.as_str().is_none_or(str::is_empty)) {
+                item.remove("id");
+            }
+        }
+        (items, calls)
+    }
+
+    /// Reasoning must be followed by what it led to, unchanged, so the walk begins at the end.
+    fn walk(&self, with_reasoning: bool, with_own: bool, answered: impl Fn(usize) -> bool) -> Walk {
+        let mut walk = Walk { items: Vec::new(), calls: Vec::new(), lost_reasoning: !with_reasoning };
+        let mut has_follower = false;
+        for said in self.items.iter().rev() {
+            let sent = match said.kind {
+                Kind::Reasoning => {
+                    match reasoning(said).filter(|_| has_follower && with_reasoning) {
+                        Some(item) => walk.items.push(item),
+                        None => walk.lost_reasoning = true,
+                    }
+                    continue;
+                }
+                Kind::Call => call(said, &answered, &mut walk.calls),
+                Kind::Message => message(said),
+                Kind::Own | Kind::Other if said.is_done && with_own => Sent::AsItCame(said.item.clone()),
+                Kind::Own | Kind::Other => Sent::Dropped,
+            };
+            has_follower = matches!(sent, Sent::AsItCame(_));
+            if let Sent::AsItCame(item) | Sent::Otherwise(item) = sent {
+                walk.items.push(item);
+            }
+        }
+        walk
+    }
+}
+
+/// What a response sends back, last first.
+struct Walk {
+    items: Vec<Value>,
+    calls: Vec<SentCall>,
+    lost_reasoning: bool,
+}
+
+/// Reasoning goes back only if the server can read it: sealed, or (open weights) in plain words. By its id alone it is
+/// not found, because nothing is stored.
+fn reasoning(said: &SaidItem) -> Option<Value> {
+    let mut item = said.item.clone();
+    let fields = item.as_object_mut().filter(|_| said.is_done)?;
+    let is_sealed = fields.get("encrypted_content").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    if is_sealed {
+        // With the seal, words beside it are refused.
+        fields.remove("content");
+    } else if fields.get("content").and_then(Value::as_array).is_none_or(Vec::is_empty) {
+        return None;
+    }
+    // The key is required even where there is nothing in it.
+    if !fields.get("summary").is_some_and(Value::is_array) {
+        fields.insert("summary".into(), json!([]));
+    }
+    Some(item)
+}
+
+fn message(said: &SaidItem) -> Sent {
+    let is_cut = !said.is_done || said.item.get("status").and_then(Value::as_str) == Some("incomplete");
+    let content = said.item.get("content");
+    let is_empty = content.is_none_or(|content| match content {
+        Value::Array(parts) => parts.is_empty(),
+        Value::String(text) => text.is_empty(),
+        _ => true,
+    });
+    match (is_cut, said.text.is_empty()) {
+        (false, _) if !is_empty => Sent::AsItCame(said.item.clone()),
+        (_, false) => Sent::Otherwise(json!({"role": "assistant", "content": said.text})),
+        (_, true) => Sent::Dropped,
+    }
+}
+
+fn call(said: &SaidItem, answered: impl Fn(usize) -> bool, calls: &mut Vec<SentCall>) -> Sent {
+    let number = said.call.and_then(|number| usize::try_from(number).ok());
+    let (Some(number), Value::Object(item)) = (number, &said.item) else { return Sent::Dropped };
+    let is_custom = item.get("type").and_then(Value::as_str) == Some("custom_tool_call");
+    let is_whole = said.is_done && (is_custom || parse_arguments(&said.text).is_some());
+    if !is_whole && !answered(number) {
+        return Sent::Dropped;
+    }
+    let mut item = item.clone();
+    let text = |field: &str| item.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let has_id = text("call_id").is_some();
+    let call_id = text("call_id").or_else(|| text("id")).map_or_else(|| format!("call-{number}"), str::to_owned);
+    let output_type = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
+    calls.push(SentCall { number, call_id: call_id.clone(), output_type });
+    let is_sendable = is_whole && (is_custom || !said.text.trim().is_empty());
+    if is_sendable && has_id && item.get(if is_custom { "input" } else { "arguments" }).is_some_and(Value::is_string) {
+        return Sent::AsItCame(Value::Object(item));
+    }
+    let arguments = if is_sendable || is_custom { said.text.as_str() } else { "{}" };
+    item.insert(if is_custom { "input" } else { "arguments" }.into(), json!(arguments));
+    item.insert("call_id".into(), json!(call_id));
+    item.remove("id");
+    item.remove("status");
+    // Empty arguments and no arguments are the same call.
+    let item = Value::Object(item);
+    if is_whole { Sent::AsItCame(item) } else { Sent::Otherwise(item) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,320 @@
+//! What a model can be asked, by its generation: whether it reasons, the words for how much, whether summaries of its
+//! reasoning can be had, and when it refuses sampling parameters (providers.md 4.1, 6.1). Of a model that no row knows
+//! nothing is asked, because servers refuse switches that a model does not have.
+
+use serde_json::{Map, Value, json};
+
+use turnleaf_domain::capabilities::ImageBounds;
+use turnleaf_domain::provider::Reasoning;
+use turnleaf_domain::tool::{CODE_EXECUTION, WEB_SEARCH};
+use turnleaf_domain::{Capabilities, Thinking};
+
+/// The efforts from nothing to much, as `reasoning.effort` calls them.
+const EFFORTS: [&str; 5] = ["none", "minimal", "low", "medium", "high"];
+const LOW_TO_HIGH: &[&str] = &["low", "medium", "high"];
+
+/// When temperature and its like are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sampling {
+    Taken,
+    Refused,
+    /// Only while it does not reason.
+    WhenOff,
+}
+
+/// What the models of one generation have in common.
+#[derive(Debug)]
+struct Generation {
+    /// How the names begin.
+    begins: &'static [&'static str],
+    /// What else the names hold; empty asks for nothing else.
+    has: &'static str,
+    reasoning: Reasoning,
+    /// The efforts it takes, from the least; empty when it takes no such word.
+    efforts: &'static [&'static str],
+    /// Whether it summarises its reasoning when asked.
+    summarises: bool,
+    sampling: Sampling,
+}
+
+/// The first row that fits counts.
+const GENERATIONS: &[Generation] = &[
+    Generation {
+        begins: &["gpt-3", "gpt-4", "chatgpt-"],
+        has: "",
+        reasoning: Reasoning::Never,
+        efforts: &[],
+        summarises: false,
+        sampling: Sampling::Taken,
+    },
+    Generation {
+        begins: &["gpt-5"],
+        has: "-chat",
+        reasoning: Reasoning::Never,
+        efforts: &[],
+        summarises: false,
+        sampling: Sampling::Taken,
+    },
+    Generation {
+        begins: &["o3", "o4"],
+        has: "deep-research",
+        reasoning: Reasoning::Always,
+        efforts: &["medium"],
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["o1-mini", "o1-preview"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: &[],
+        summarises: false,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["o1"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: LOW_TO_HIGH,
+        summarises: false,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["o3", "o4", "codex-"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: LOW_TO_HIGH,
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["gpt-5-pro"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: &["high"],
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["gpt-5."],
+        has: "-pro",
+        reasoning: Reasoning::Always,
+        efforts: &["medium", "high"],
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["gpt-5"],
+        has: "-codex",
+        reasoning: Reasoning::Always,
+        efforts: LOW_TO_HIGH,
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    Generation {
+        begins: &["gpt-5."],
+        has: "",
+        reasoning: Reasoning::Optional,
+        efforts: &["none", "low", "medium", "high"],
+        summarises: true,
+        sampling: Sampling::WhenOff,
+    },
+    Generation {
+        begins: &["gpt-5"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: &["minimal", "low", "medium", "high"],
+        summarises: true,
+        sampling: Sampling::Refused,
+    },
+    // Open weights: they show their reasoning itself.
+    Generation {
+        begins: &["gpt-oss"],
+        has: "",
+        reasoning: Reasoning::Always,
+        efforts: LOW_TO_HIGH,
+        summarises: false,
+        sampling: Sampling::Taken,
+    },
+];
+
+/// The row of a model. Gateways put the maker before the name (`openai/gpt-5`, `openai.gpt-5`).
+fn generation(model: &str) -> Option<&'static Generation> {
+    let model = model.to_ascii_lowercase();
+    let name = model.rsplit('/').next().unwrap_or(&model);
+    let name = name.strip_prefix("openai.").unwrap_or(name);
+    let fits = |row: &&Generation| row.begins.iter().any(|begin| name.starts_with(begin)) && name.contains(row.has);
+    GENERATIONS.iter().find(fits)
+}
+
+/// What a model takes in either of OpenAI's APIs, as far as its name tells. Stop sequences are chat completions' alone,
+/// and follow the sampling parameters there.
+pub fn capabilities(model: &str) -> Capabilities {
+    let Some(row) = generation(model) else {
+        return Capabilities::default();
+    };
+    let levels: Vec<Thinking> =
+        Thinking::LEVELS.into_iter().filter(|level| row.efforts.contains(&word_of(*level))).collect();
+    let known = Capabilities { images: sees(model), image_bounds: IMAGES, ..Capabilities::default() };
+    let known = known.thinking(row.reasoning, &levels);
+    match row.sampling {
+        Sampling::Taken => known,
+        Sampling::Refused => known.without_sampling(false),
+        Sampling::WhenOff => known.without_sampling(true),
+    }
+}
+
+/// A request may have 50 MB.
+const IMAGES: ImageBounds = ImageBounds {
+    kinds: &["image/png", "image/jpeg", "image/gif", "image/webp"],
+    count: 500,
+    bytes: 20 << 20,
+    bytes_in_all: 45 << 20,
+    side: u32::MAX,
+    side_of_many: None,
+};
+
+/// Whether a model sees images; `None` for names that no generation is known of.
+pub fn sees(model: &str) -> Option<bool> {
+    generation(model)?;
+    let model = model.to_ascii_lowercase();
+    let name = model.rsplit('/').next().unwrap_or(&model);
+    let name = name.strip_prefix("openai.").unwrap_or(name);
+    let begins = |parts: &[&str]| parts.iter().any(|part| name.starts_with(part));
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    let is_older = begins(&["gpt-4"]) && !begins(&["gpt-4o", "gpt-4.", "gpt-4-turbo", "gpt-4-vision"]);
+    let is_blind = is_older
+        || begins(&["gpt-3", "gpt-oss", "o1-mini", "o1-preview", "o3-mini", "gpt-4-turbo-preview"])
+        || has(&["audio", "search-preview", "transcribe", "tts"]);
+    Some(!is_blind)
+}
+
+/// The word of the effort that a model is asked for: of what it takes, the first that is enough. `None` where it takes
+/// no such word, and for names that no generation is known of.
+pub fn effort(model: &str, thinking: Thinking) -> Option<&'static str> {
+    let efforts = generation(model)?.efforts;
+    let rank = |effort: &str| EFFORTS.iter().position(|known| *known == effort);
+    let wanted = rank(word_of(thinking.level()));
+    efforts.iter().find(|word| rank(word) >= wanted).or(efforts.last()).copied()
+}
+
+/// The `reasoning` object of a request; `None` when nothing is asked. `with_summary` is whether this endpoint gives
+/// summaries at all.
+pub fn reasoning_of(model: &str, thinking: Thinking, with_summary: bool) -> Option<Value> {
+    let mut asked = Map::new();
+    if let Some(word) = effort(model, thinking) {
+        asked.insert("effort".into(), json!(word));
+    }
+    if with_summary && generation(model)?.summarises && thinking != Thinking::Off {
+        asked.insert("summary".into(), json!("auto"));
+    }
+    (!asked.is_empty()).then_some(Value::Object(asked))
+}
+
+fn word_of(level: Thinking) -> &'static str {
+    match level {
+        Thinking::Off => "none",
+        level => level.as_str(),
+    }
+}
+
+/// Tools that OpenAI runs itself for this model.
+pub fn own_tools(model: &str) -> &'static [&'static str] {
+    let is_one = ["gpt-5", "gpt-4.1", "gpt-4o", "o3", "o4"].iter().any(|family| model.starts_with(family));
+    let has_none = ["nano", "audio", "realtime", "transcribe", "tts", "image", "deep-research"];
+    let is_full = is_one && !has_none.iter().any(|word| model.contains(word));
+    if is_full { &[WEB_SEARCH, CODE_EXECUTION] } else { &[] }
+}
+
+/// What a request says of such a tool, and what it asks to be told of it.
+pub fn own_tool(tool: &str) -> Option<(Value, &'static str)> {
+    match tool {
+        WEB_SEARCH => Some((json!({"type": "web_search"}), "web_search_call.action.sources")),
+        CODE_EXECUTION => {
+            let tool = json!({"type": "code_interpreter", "container": {"type": "auto"}});
+            Some((tool, "code_interpreter_call.outputs"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_generation_is_asked_in_words_it_takes() {
+        use Thinking::{Budget, High, Low, Medium, Off};
+        let with_summary = |effort: &str| json!({"effort": effort, "summary": "auto"});
+        for (model, thinking, expected) in [
+            ("gpt-4o", High, Value::Null),
+            ("gpt-4.1-mini", Off, Value::Null),
+            ("gpt-5-chat-latest", High, Value::Null),
+            ("o1-pro", Low, json!({"effort": "low"})),
+            ("o1-preview", Low, Value::Null),
+            ("o4-mini-2025-04-16", Off, json!({"effort": "low"})),
+            ("o3", Budget(4000), with_summary("medium")),
+            ("o3-deep-research", High, with_summary("medium")),
+            ("gpt-5-nano", Off, json!({"effort": "minimal"})),
+            ("gpt-5-nano", Low, with_summary("low")),
+            ("gpt-5.2", Off, json!({"effort": "none"})),
+            ("gpt-5.6-sol", Budget(20_000), with_summary("high")),
+            ("gpt-5-pro", Low, with_summary("high")),
+            ("gpt-5.2-pro", Off, json!({"effort": "medium"})),
+            ("gpt-5.3-codex", Off, json!({"effort": "low"})),
+            ("openai/gpt-5-mini", Medium, with_summary("medium")),
+            ("openai.gpt-5.6-luna", Medium, with_summary("medium")),
+            ("openai/gpt-oss-20b", Medium, json!({"effort": "medium"})),
+            ("grok-4.3", High, Value::Null),
+            ("zai-org/glm-4.7-flash", Off, Value::Null),
+        ] {
+            let asked = reasoning_of(model, thinking, true).unwrap_or_default();
+            assert_eq!(asked, expected, "{model} {thinking:?}");
+        }
+        assert_eq!(reasoning_of("o3", High, false), Some(json!({"effort": "high"})));
+    }
+
+    #[test]
+    fn names_tell_whether_a_model_sees() {
+        for (model, expected) in [
+            ("gpt-4o-mini", Some(true)),
+            ("openai/gpt-5-mini", Some(true)),
+            ("o4-mini", Some(true)),
+            ("gpt-4.1", Some(true)),
+            ("gpt-4-turbo-2024-04-09", Some(true)),
+            ("gpt-4-0613", Some(false)),
+            ("gpt-3.5-turbo", Some(false)),
+            ("o3-mini", Some(false)),
+            ("gpt-4o-audio-preview", Some(false)),
+            ("gpt-oss-120b", Some(false)),
+            ("unheard-of", None),
+        ] {
+            assert_eq!((sees(model), capabilities(model).images), (expected, expected), "{model}");
+        }
+    }
+
+    #[test]
+    fn names_tell_whether_a_model_reasons_and_what_it_refuses() {
+        use Thinking::{High, Low, Medium, Off};
+        for (model, expected, levels, (when_off, when_on)) in [
+            ("gpt-4o", Reasoning::Never, &[][..], (true, true)),
+            ("gpt-5.1-chat-latest", Reasoning::Never, &[], (true, true)),
+            ("o3", Reasoning::Always, &[Low, Medium, High], (false, false)),
+            ("o3-deep-research", Reasoning::Always, &[Medium], (false, false)),
+            ("o1-preview", Reasoning::Always, &[], (false, false)),
+            ("gpt-5-2025-08-07", Reasoning::Always, &[Low, Medium, High], (false, false)),
+            ("gpt-5-pro", Reasoning::Always, &[High], (false, false)),
+            ("gpt-5.2-pro", Reasoning::Always, &[Medium, High], (false, false)),
+            ("gpt-5.1", Reasoning::Optional, &[Off, Low, Medium, High], (true, false)),
+            ("gpt-5.6-sol", Reasoning::Optional, &[Off, Low, Medium, High], (true, false)),
+            ("gpt-5.1-codex", Reasoning::Always, &[Low, Medium, High], (false, false)),
+            ("gpt-oss:20b", Reasoning::Always, &[Low, Medium, High], (true, true)),
+            ("unheard-of", Reasoning::Optional, &[], (true, true)),
+        ] {
+            let known = capabilities(model);
+            assert_eq!((known.reasoning, known.thinking_levels.as_slice()), (expected, levels), "{model}");
+            let takes = |thinks| [known.temperature.now(thinks).is_some(), known.top_p.now(thinks).is_some()];
+            assert_eq!((takes(false), takes(true)), ([when_off; 2], [when_on; 2]), "{model}");
+        }
+    }
+}

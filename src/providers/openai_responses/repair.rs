@@ -1,0 +1,100 @@
+//! Refusals of Responses that another form of the same request may avoid (providers.md 6.6): reasoning items without
+//! what followed them or before it, sealed reasoning that this account cannot open, items that are looked up in vain, and a
+//! kept response that the provider does not know or cannot go on from.
+
+use crate::provider::{ChatRequest, Refused};
+use turnleaf_domain::repair::Repair;
+
+/// The form to send instead: the whole path where the request went on from a kept response; else everything that the
+/// server would look up or open stays behind, as after a model break.
+pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    let said = refused.words();
+    let says = |parts: &[&str]| parts.iter().all(|part| said.contains(part));
+    let is_about_previous = says(&["previous_response"])
+        || says(&["previous response"])
+        || says(&["response with id", "not found"])
+        // What is kept under that id is not what we think.
+        || says(&["no tool call found"])
+        || says(&["no tool output found"])
+        || says(&["duplicate item found"]);
+    if is_about_previous && request.previous_response.is_some() {
+        return Some(Repair::SentWhole);
+    }
+    let is_about_reasoning = says(&["without its required"])
+        || says(&["invalid_encrypted_content"])
+        || says(&["encrypted content", "could not be"])
+        || says(&["encrypted_content", "could not be"])
+        || says(&["item with id", "not found"])
+        || says(&["items are not persisted"]);
+    let steps = request.before_steps().1.is_some_and(|steps| !steps.leaves_out_reasoning);
+    (is_about_reasoning && (steps || request.has_earlier_reasoning())).then_some(Repair::ReasoningLeftOut)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::openai_responses::request::tests::request;
+    use crate::provider::HistoryTurn;
+    use turnleaf_domain::repair::KeptResponse;
+    use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
+
+    #[test]
+    fn each_refusal_allows_the_form_that_can_help() {
+        let turn = |role, raw: &[&'static str]| HistoryTurn {
+            turn_id: TurnId::from_uuid(Uuid::nil()),
+            role,
+            blocks: Vec::new().into(),
+            raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes()).into()).collect(),
+            leaves_out_reasoning: false,
+            attached: Default::default(),
+        };
+        let mut asked =
+            request("gpt-5", vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])]);
+        let refusal = |message: &str| {
+            let failure = Failure::new(FailureKind::ProviderRefusedRequest, "O").with_detail(message);
+            Refused::unanswered(failure)
+        };
+        let about_reasoning = [
+            "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+            "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+            "The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be decrypted.",
+            "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.",
+            "invalid_encrypted_content",
+        ];
+        for message in about_reasoning {
+            assert_eq!(repair(&refusal(message), &asked), Some(Repair::ReasoningLeftOut), "{message}");
+        }
+        for message in ["No tool output found for function call call_1.", "The model `gpt-9` does not exist", ""] {
+            assert_eq!(repair(&refusal(message), &asked), None, "{message}");
+        }
+        let about_previous = [
+            "Previous response with id 'resp_1' not found.",
+            "previous_response_not_found",
+            "Unsupported parameter: previous_response_id",
+            "Previous response cannot be used for this organization due to Zero Data Retention.",
+            "Response with id 'resp_1' not found.",
+            "No tool call found for function call output with call_id call_1.",
+            "Duplicate item found with id rs_1. Remove duplicate items from your input and try again.",
+        ];
+        for message in about_previous {
+            assert_eq!(repair(&refusal(message), &asked), None, "{message}: the whole path was sent");
+        }
+        let kept = KeptResponse { turn_id: asked.history[1].turn_id, response_id: "resp_1".into() };
+        asked.previous_response = Some(kept);
+        for message in about_previous {
+            assert_eq!(repair(&refusal(message), &asked), Some(Repair::SentWhole), "{message}");
+        }
+        assert_eq!(repair(&refusal(about_reasoning[0]), &asked), Some(Repair::ReasoningLeftOut));
+        assert_eq!(repair(&refusal("The model `gpt-9` does not exist"), &asked), None);
+        asked.previous_response = None;
+        asked.history[1].leaves_out_reasoning = true;
+        for message in about_reasoning {
+            assert_eq!(repair(&refusal(message), &asked), None, "{message}");
+        }
+        asked.history.push(turn(Role::Assistant, &["{}"]));
+        assert_eq!(repair(&refusal(about_reasoning[0]), &asked), Some(Repair::ReasoningLeftOut));
+    }
+}

@@ -1,0 +1,230 @@
+//! The request body of a response: deterministic bytes out of the path (domain.md 4.7, providers.md 6.1, 9).
+
+use std::sync::Arc;
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use crate::history::{UNANSWERED, UserPart};
+use crate::openai_responses::entry::Kind;
+use crate::openai_responses::message::{Said, SentCall};
+use crate::openai_responses::models;
+use crate::openai_responses::stream::ResponsesDecoder;
+use crate::pictures;
+use crate::provider::{ChatRequest, Decoder, HistoryTurn, ShownImage};
+use crate::response::Response;
+use turnleaf_domain::Role;
+use turnleaf_domain::provider::Reasoning;
+
+/// The exact body. The same request gives the same bytes, and a longer history begins with the same items.
+/// `with_summary` is whether summaries of the reasoning are asked for, `is_kept` whether the provider may keep the response
+/// and go on from one that it kept.
+pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
+    let previous = request.previous_response.as_ref().filter(|_| is_kept);
+    // Of a path that does not have the kept reply all is sent.
+    let previous = previous.and_then(|kept| {
+        let at = request.history.iter().rposition(|turn| turn.turn_id == kept.turn_id)?;
+        Some((kept.response_id.as_str(), at))
+    });
+    let mut body = Map::new();
+    let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    set("model", json!(request.model));
+    if let Some(text) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
+        set("instructions", json!(text));
+    }
+    if let Some((id, _)) = previous {
+        set("previous_response_id", json!(id));
+    }
+    set(
+        "input",
+        Value::Array(match previous {
+            Some((_, at)) => input_behind(&request.history, at),
+            None => input(&request.history),
+        }),
+    );
+    set("stream", json!(true));
+    // Where nothing stays at the provider, and wherever the whole path goes out: what the reasoning was comes back sealed,
+    // and goes out again with the next request.
+    set("store", json!(is_kept));
+    let mut include: Vec<&str> = Vec::new();
+    if request.capabilities.reasoning != Reasoning::Never {
+        include.push("reasoning.encrypted_content");
+    }
+    include.extend(request.own_tools.iter().filter_map(|tool| Some(models::own_tool(tool)?.1)));
+    if !include.is_empty() {
+        set("include", json!(include));
+    }
+    let params = &request.params;
+    if let Some(tokens) = params.max_tokens {
+        set("max_output_tokens", json!(tokens));
+    }
+    if let Some(temperature) = params.temperature {
+        set("temperature", json!(temperature));
+    }
+    if let Some(top_p) = params.top_p {
+        set("top_p", json!(top_p));
+    }
+    // Strict is the default here, and refuses most schemas.
+    let tools = request.tools.iter().map(|tool| {
+        json!({
+            "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+            "strict": false,
+        })
+    });
+    let own = request.own_tools.iter().filter_map(|tool| Some(models::own_tool(tool)?.0));
+    let tools: Vec<Value> = tools.chain(own).collect();
+    if !tools.is_empty() {
+        set("tools", tools.into());
+    }
+    if let Some(reasoning) = models::reasoning_of(&request.model, request.thinking, with_summary) {
+        set("reasoning", reasoning);
+    }
+    pictures::written(body, request)
+}
+
+/// Only what is new since the last response of the turn at `kept`: an item that the provider keeps would be a duplicate
+/// (providers.md 6.6).
+fn input_behind(history: &[HistoryTurn], kept: usize) -> Vec<Value> {
+    let mut input = results_of_last_step(&history[kept]);
+    input.extend(self::input(&history[kept + 1..]));
+    input
+}
+
+fn input(history: &[HistoryTurn]) -> Vec<Value> {
+    let mut input = Vec::new();
+    let mut used = HashSet::new();
+    for turn in history {
+        match turn.role {
+            Role::User => push_user(&mut input, user_content(turn)),
+            Role::System => input.push(json!({"role": "system", "content": turn.plain_text()})),
+            Role::Assistant => push_assistant(&mut input, &mut used, turn),
+        }
+    }
+    input
+}
+
+/// Two user messages in a row (an error without content lies between them) become one, because templates of local
+/// models demand that roles alternate.
+fn push_user(input: &mut Vec<Value>, content: Value) {
+    if let Some(last) = input.last_mut()
+        && last.get("role").and_then(Value::as_str) == Some("user")
+        && let Some(before) = last.get_mut("content")
+    {
+        *before = joined(before.take(), content);
+        return;
+    }
+    input.push(json!({"role": "user", "content": content}));
+}
+
+/// A text where there is nothing but text: not every server takes parts.
+fn user_content(turn: &HistoryTurn) -> Value {
+    let parts = turn.user_parts();
+    match parts.as_slice() {
+        [] => json!(""),
+        [UserPart::Text(text)] => json!(text),
+        _ => parts
+            .iter()
+            .map(|part| match part {
+                UserPart::Text(text) => text_part(text),
+                UserPart::Image(shown) => image(shown),
+            })
+            .collect(),
+    }
+}
+
+/// One content after the other.
+fn joined(before: Value, more: Value) -> Value {
+    let parts = |content: Value| match content {
+        Value::Array(parts) => parts,
+        Value::String(text) if text.is_empty() => Vec::new(),
+        text => vec![text_part(text.as_str().unwrap_or_default())],
+    };
+    match (before, more) {
+        (Value::String(before), Value::String(more)) => json!(format!("{before}\n\n{more}")),
+        (before, more) => parts(before).into_iter().chain(parts(more)).collect(),
+    }
+}
+
+fn text_part(text: &str) -> Value {
+    json!({"type": "input_text", "text": text})
+}
+
+/// Servers that check strictly want the detail named.
+fn image(shown: &ShownImage) -> Value {
+    json!({"type": "input_image", "image_url": shown.data_url(), "detail": "auto"})
+}
+
+/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
+fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &HistoryTurn) {
+    if turn.raw.is_empty() {
+        let text = turn.plain_text();
+        if !text.is_empty() {
+            input.push(json!({"role": "assistant", "content": text}));
+        }
+        return;
+    }
+    let mut first_call = 0;
+    for said in turn.raw.iter().map(said_in) {
+        let result = |number: usize| turn.result_text(first_call + number).map(|(text, _)| text);
+        let (mut items, mut calls) = said.items(!turn.leaves_out_reasoning, |number| result(number).is_some());
+        tell_apart(&mut items, &mut calls, used);
+        input.extend(items);
+        let images = |number: usize| turn.images_of(first_call + number).map(image).collect();
+        input.extend(calls.iter().map(|call| answer(call, result(call.number), images(call.number))));
+        first_call += said.calls();
+    }
+}
+
+/// What the calls of a turn's last response gave, under the ids that the response has for them.
+fn results_of_last_step(turn: &HistoryTurn) -> Vec<Value> {
+    let Some((last, before)) = turn.raw.split_last() else { return Vec::new() };
+    let first_call: usize = before.iter().map(|raw| said_in(raw).calls()).sum();
+    let result = |number: usize| turn.result_text(first_call + number).map(|(text, _)| text);
+    let (_, calls) = said_in(last).items(true, |number| result(number).is_some());
+    let images = |number: usize| turn.images_of(first_call + number).map(image).collect();
+    calls.iter().map(|call| answer(call, result(call.number), images(call.number))).collect()
+}
+
+fn answer(call: &SentCall, result: Option<String>, images: Vec<Value>) -> Value {
+    let text = result.unwrap_or_else(|| UNANSWERED.to_owned());
+    let output: Value = match images.is_empty() {
+        true => json!(text),
+        false => std::iter::once(text_part(&text)).chain(images).collect(),
+    };
+    json!({"type": call.output_type, "call_id": call.call_id, "output": output})
+}
+
+/// Some servers number the calls of every response anew. A call whose id was used before gets another, so that its
+/// result is its own.
+fn tell_apart(items: &mut [Value], calls: &mut [SentCall], used: &mut HashSet<String>) {
+    let called = items.iter_mut().filter(|item| Kind::of(item) == Kind::Call);
+    for (item, call) in called.zip(calls) {
+        let (mut id, mut number) = (call.call_id.clone(), used.len());
+        while !used.insert(id.clone()) {
+            id = format!("{}-{number}", call.call_id);
+            number += 1;
+        }
+        if id != call.call_id {
+            item["call_id"] = json!(id);
+            call.call_id = id;
+        }
+    }
+}
+
+fn said_in(raw: &Response) -> Arc<Said> {
+    raw.said("openai_responses", read_again)
+}
+
+/// What a stored response said, whole or not.
+pub fn read_again(raw: &[u8]) -> Said {
+    let mut decoder = ResponsesDecoder::keeping_items();
+    let mut items = Vec::new();
+    decoder.feed(raw, &mut items);
+    let outcome = decoder.finish(&mut items);
+    Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

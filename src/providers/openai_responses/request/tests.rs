@@ -1,0 +1,310 @@
+//! Request bodies: what goes out of a path, in both modes.
+
+use serde_json::json;
+use uuid::Uuid;
+
+use super::*;
+use crate::history::sample::{self, block, turn, use_block};
+use turnleaf_domain::branch::ContextPolicy;
+use turnleaf_domain::repair::KeptResponse;
+use turnleaf_domain::tool::ToolSpec;
+use turnleaf_domain::{Block, Content, Params, Thinking, TurnId};
+
+fn said(role: Role, text: &str) -> HistoryTurn {
+    turn(role, vec![block(1, Content::text(text), None)], &[])
+}
+
+pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+    ChatRequest {
+        model: model.into(),
+        system: None,
+        history,
+        params: Params::default(),
+        thinking: Thinking::Medium,
+        is_thinking_mode: true,
+        capabilities: models::capabilities(model),
+        tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: ContextPolicy::Exact,
+        previous_response: None,
+        own_tools: Vec::new(),
+    }
+}
+
+fn body_of(request: &ChatRequest) -> Value {
+    serde_json::from_slice(&body(request, true, false)).unwrap()
+}
+
+fn input_of(history: Vec<HistoryTurn>) -> Value {
+    body_of(&request("gpt-5", history))["input"].clone()
+}
+
+/// A whole response with this output.
+fn response(output: &[Value]) -> String {
+    let event = json!({"type": "response.completed", "response": {"status": "completed", "output": output}});
+    format!("event: response.completed\ndata: {event}\n\n")
+}
+
+fn thought() -> Value {
+    json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"})
+}
+
+fn calling(call_id: &str, arguments: &str) -> Value {
+    json!({"type": "function_call", "id": "fc_1", "call_id": call_id, "name": "f", "arguments": arguments})
+}
+
+fn saying(text: &str) -> Value {
+    json!({"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": text}]})
+}
+
+fn output(call_id: &str, output: &str) -> Value {
+    json!({"type": "function_call_output", "call_id": call_id, "output": output})
+}
+
+fn result_block(id: u128, call: u128, result: Value) -> Block {
+    sample::result_block(id, call, result, false)
+}
+
+#[test]
+fn a_request_has_exactly_these_bytes() {
+    let mut asked = request("gpt-4o", vec![said(Role::User, "Hi \"you\"")]);
+    asked.system = Some("Be kind.".into());
+    asked.params = Params { temperature: Some(0.5), top_p: Some(0.25), max_tokens: Some(16), ..Params::default() };
+    let expected = concat!(
+        r#"{"model":"gpt-4o","instructions":"Be kind.","input":[{"role":"user","content":"Hi \"you\""}],"#,
+        r#""stream":true,"store":false,"max_output_tokens":16,"temperature":0.5,"top_p":0.25}"#
+    );
+    assert_eq!(body(&asked, true, false), expected);
+    asked = request("gpt-5-mini", asked.history);
+    asked.system = Some(" ".into());
+    asked.params.max_tokens = Some(900);
+    asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    let expected = concat!(
+        r#"{"model":"gpt-5-mini","input":[{"role":"user","content":"Hi \"you\""}],"stream":true,"store":false,"#,
+        r#""include":["reasoning.encrypted_content"],"max_output_tokens":900,"#,
+        r#""tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":false}],"#,
+        r#""reasoning":{"effort":"medium","summary":"auto"}}"#
+    );
+    assert_eq!(body(&asked, true, false), expected);
+    assert_eq!(body_of(&asked), body_of(&asked));
+    let without: Value = serde_json::from_slice(&body(&asked, false, false)).unwrap();
+    assert_eq!(without["reasoning"], json!({"effort": "medium"}));
+    asked.thinking = Thinking::Off;
+    assert_eq!(body_of(&asked)["reasoning"], json!({"effort": "minimal"}));
+}
+
+#[test]
+fn a_tool_loop_goes_back_step_by_step_and_every_call_has_its_own_result() {
+    let blocks = vec![
+        use_block(10),
+        use_block(11),
+        result_block(12, 10, json!("first")),
+        result_block(13, 11, json!("second")),
+        use_block(14),
+        result_block(15, 14, json!({"n": 3})),
+    ];
+    let raw = [
+        response(&[thought(), calling("call_0", "{\"a\":1}"), calling("call_1", "{}")]),
+        response(&[thought(), calling("call_0", "{}")]),
+        response(&[thought(), saying("Done.")]),
+    ];
+    let history = vec![said(Role::User, "Go"), turn(Role::Assistant, blocks, &raw), said(Role::User, "More")];
+    assert_eq!(
+        input_of(history),
+        json!([
+            {"role": "user", "content": "Go"},
+            thought(),
+            calling("call_0", "{\"a\":1}"),
+            calling("call_1", "{}"),
+            output("call_0", "first"),
+            output("call_1", "second"),
+            thought(),
+            // The server used this id before.
+            calling("call_0-2", "{}"),
+            output("call_0-2", "{\"n\":3}"),
+            thought(),
+            saying("Done."),
+            {"role": "user", "content": "More"},
+        ])
+    );
+}
+
+#[test]
+fn a_call_without_a_result_gets_one_and_a_cut_call_without_one_is_left_out() {
+    let both = turn(
+        Role::Assistant,
+        vec![use_block(10), use_block(11)],
+        &[response(&[calling("a", "{}"), calling("b", "{\"x")])],
+    );
+    assert_eq!(input_of(vec![both]), json!([calling("a", "{}"), output("a", UNANSWERED)]));
+    let blocks = vec![use_block(10), use_block(11), result_block(12, 11, json!("not JSON"))];
+    let answered = turn(Role::Assistant, blocks, &[response(&[calling("a", "{"), calling("b", "{")])]);
+    let sent = input_of(vec![answered]);
+    assert_eq!((&sent[0]["call_id"], &sent[0]["arguments"]), (&json!("b"), &json!("{}")));
+    assert_eq!(sent[1], output("b", "not JSON"));
+}
+
+#[test]
+fn without_bytes_a_turn_is_its_plain_text() {
+    let blocks = vec![block(1, Content::thinking("secret thoughts"), None), block(2, Content::text("Hello"), None)];
+    assert_eq!(
+        input_of(vec![turn(Role::Assistant, blocks.clone(), &[])]),
+        json!([{"role": "assistant", "content": "Hello"}])
+    );
+    let whole = response(&[thought(), saying("Hello")]);
+    assert_eq!(input_of(vec![turn(Role::Assistant, blocks, &[whole])]), json!([thought(), saying("Hello")]));
+    assert_eq!(input_of(vec![turn(Role::Assistant, Vec::new(), &[])]), json!([]));
+}
+
+#[test]
+fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+    let events = |events: &[Value]| -> String { events.iter().map(|event| format!("data: {event}\n\n")).collect() };
+    let reasoned = json!({"type": "response.output_item.done", "output_index": 0, "item": thought()});
+    let half = json!({"type": "response.output_text.delta", "output_index": 1, "delta": "Hel"});
+    let calls = json!({"type": "response.output_item.added", "output_index": 1, "item": calling("call_2", "")});
+    let blocks = vec![
+        use_block(10),
+        result_block(11, 10, json!("first")),
+        use_block(12),
+        result_block(13, 12, json!("cancelled by the user")),
+    ];
+    let step = response(&[thought(), calling("call_1", "{}")]);
+    let before =
+        [json!({"role": "user", "content": "Go"}), thought(), calling("call_1", "{}"), output("call_1", "first")];
+    let more = json!({"role": "user", "content": "More"});
+    for (what, last, behind) in [
+        (
+            "in a text",
+            events(&[reasoned.clone(), half]),
+            vec![json!({"role": "assistant", "content": "Hel"}), more.clone()],
+        ),
+        ("in a call", events(&[reasoned.clone(), calls]), vec![more.clone()]),
+        ("behind reasoning", events(&[reasoned]), vec![more.clone()]),
+        ("before anything came", String::new(), vec![more.clone()]),
+    ] {
+        let reply = turn(Role::Assistant, blocks.clone(), &[step.clone(), last]);
+        let sent = input_of(vec![said(Role::User, "Go"), reply, said(Role::User, "More")]);
+        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
+    }
+}
+
+#[test]
+fn users_in_a_row_become_one_and_systems_keep_their_role() {
+    let history =
+        vec![said(Role::System, "Rules"), said(Role::User, "a"), said(Role::User, "b"), said(Role::Assistant, "c")];
+    let expected = json!([
+        {"role": "system", "content": "Rules"},
+        {"role": "user", "content": "a\n\nb"},
+        {"role": "assistant", "content": "c"},
+    ]);
+    assert_eq!(input_of(history), expected);
+}
+
+#[test]
+fn a_longer_history_begins_with_the_same_items() {
+    let raw = [response(&[thought(), calling("a", "{}")]), response(&[saying("x")])];
+    let first = turn(Role::Assistant, vec![use_block(10), result_block(11, 10, json!("r"))], &raw);
+    let mut history = vec![said(Role::User, "1"), first];
+    let short = input_of(history.clone());
+    history.extend([said(Role::User, "2"), turn(Role::Assistant, Vec::new(), &[response(&[saying("y")])])]);
+    let long = input_of(history);
+    let short = short.as_array().unwrap();
+    assert_eq!(&long.as_array().unwrap()[..short.len()], short);
+}
+
+/// A path in which every turn has an id of its own: 1, 2 and so on.
+fn path(turns: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
+    let ids = (1..).map(|id| TurnId::from_uuid(Uuid::from_u128(id)));
+    turns.into_iter().zip(ids).map(|(turn, turn_id)| HistoryTurn { turn_id, ..turn }).collect()
+}
+
+#[test]
+fn behind_a_kept_response_only_what_is_new_is_sent() {
+    let user = |text: &str| json!({"role": "user", "content": text});
+    let reply = |text: &str| turn(Role::Assistant, vec![], &[response(&[thought(), saying(text)])]);
+    let looped = || {
+        let blocks = vec![
+            use_block(1),
+            result_block(2, 1, json!("old")),
+            use_block(3),
+            use_block(4),
+            result_block(5, 3, json!("three")),
+            result_block(6, 4, json!({"n": 4})),
+        ];
+        // The second response numbers its calls anew; the provider knows them by the names that it gave.
+        let raw = [response(&[thought(), calling("a", "{}")]), response(&[calling("a", "{}"), calling("b", "{}")])];
+        turn(Role::Assistant, blocks, &raw)
+    };
+    let half_answered = || {
+        let raw = [response(&[calling("a", "{}"), calling("b", "{}")])];
+        turn(Role::Assistant, vec![use_block(1), use_block(2), result_block(3, 2, json!("two"))], &raw)
+    };
+    let said_user = |text: &str| said(Role::User, text);
+    for (what, turns, kept, expected) in [
+        ("a new message", vec![said_user("U1"), reply("A1"), said_user("U2")], 2, vec![user("U2")]),
+        (
+            "behind a reply that called tools",
+            vec![said_user("U1"), looped(), said_user("U2")],
+            2,
+            vec![output("a", "three"), output("b", "{\"n\":4}"), user("U2")],
+        ),
+        (
+            "in a tool loop",
+            vec![said_user("U1"), reply("A1"), said_user("U2"), looped()],
+            4,
+            vec![output("a", "three"), output("b", "{\"n\":4}")],
+        ),
+        (
+            "a call without a result",
+            vec![said_user("U1"), half_answered()],
+            2,
+            vec![output("a", UNANSWERED), output("b", "two")],
+        ),
+    ] {
+        let mut asked = request("gpt-5", path(turns));
+        asked.system = Some("Be kind.".into());
+        asked.tools = vec![ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
+        let whole: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
+        assert_eq!((whole.get("previous_response_id"), &whole["store"]), (None, &json!(true)), "{what}");
+        let turn_id = asked.history[kept - 1].turn_id;
+        asked.previous_response = Some(KeptResponse { turn_id, response_id: "resp_1".into() });
+        let mut behind: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
+        assert_eq!(behind["input"], Value::from(expected), "{what}");
+        assert_eq!(behind["previous_response_id"], "resp_1", "{what}");
+        // Nothing else differs: instructions and tools are not carried over by the provider.
+        behind.as_object_mut().unwrap().remove("previous_response_id");
+        behind["input"] = whole["input"].clone();
+        assert_eq!(behind, whole, "{what}");
+
+        let off = body_of(&asked);
+        assert_eq!((off.get("previous_response_id"), &off["store"]), (None, &json!(false)), "{what}: switched off");
+        assert_eq!(off["input"], whole["input"], "{what}: switched off");
+        asked.previous_response =
+            Some(KeptResponse { turn_id: TurnId::from_uuid(Uuid::nil()), response_id: "resp_1".into() });
+        let elsewhere: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
+        assert_eq!(elsewhere, whole, "{what}: of a turn that is not on the path");
+    }
+}
+
+#[test]
+fn a_name_that_looks_like_a_numbered_one_does_not_stop_the_numbers() {
+    let mut used = HashSet::from(["look".to_owned(), "look-2".to_owned(), "look-3".to_owned()]);
+    let mut items = [calling("look", "{}")];
+    let mut calls = [SentCall { number: 0, call_id: "look".into(), output_type: "function_call_output" }];
+    tell_apart(&mut items, &mut calls, &mut used);
+    assert_eq!((&items[0]["call_id"], calls[0].call_id.as_str()), (&json!("look-4"), "look-4"));
+}
+
+#[test]
+fn tools_that_the_provider_runs_are_asked_for_in_its_own_words() {
+    let mut asked = request("gpt-5", vec![turn(Role::User, vec![block(1, Content::text("Hi"), None)], &[])]);
+    asked.own_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    let sent: Value = serde_json::from_slice(&body(&asked, false, false)).unwrap();
+    assert_eq!(
+        sent["tools"],
+        json!([{"type": "web_search"}, {"type": "code_interpreter", "container": {"type": "auto"}}])
+    );
+    assert_eq!(sent["include"][1], "web_search_call.action.sources");
+    assert_eq!(models::own_tools("gpt-5"), ["web_search", "code_execution"]);
+    assert!(models::own_tools("some-other-model").is_empty());
+}

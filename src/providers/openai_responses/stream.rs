@@ -1,0 +1,238 @@
+//! The decoder of Responses: what the values of one response body mean (providers.md 2.4, 6.3). How they come out of the
+//! bytes is `body`.
+
+use serde_json::Value;
+
+use crate::body::JsonBody;
+use crate::openai_responses::message::Said;
+use crate::openai_responses::output::Output;
+use crate::openai_responses::usage;
+use crate::provider::Item;
+use crate::reader::{Judge, Piece, Reader};
+use crate::redact::Secrets;
+use crate::reported_cost;
+use turnleaf_domain::{Failure, FailureKind, Usage};
+
+/// The state of one response body.
+pub type ResponsesDecoder = JsonBody<ResponsesReader>;
+
+/// What Responses make of a body.
+#[derive(Default)]
+pub struct ResponsesReader {
+    output: Output,
+    model: String,
+    usage: Option<Usage>,
+    /// What it cost, as the response says.
+    cost: Option<u64>,
+    /// Whether anybody wants to know under which id the response is kept.
+    tells_id: bool,
+    stop_reason: Option<String>,
+    has_reply: bool,
+    /// The terminal came.
+    is_over: bool,
+    /// Events of a body that begins in the middle (a resumed stream). Its terminal has the whole output; without it they
+    /// count as they came.
+    held: Option<Vec<(Value, bool)>>,
+}
+
+impl ResponsesDecoder {
+    /// `provider` is the name for people, used in sentences about failures.
+    pub fn of(provider: &str, secrets: Secrets) -> Self {
+        Self::new(ResponsesReader::default(), Judge::new(provider, secrets))
+    }
+
+    /// The same for an endpoint that keeps responses.
+    pub fn telling_id(provider: &str, secrets: Secrets) -> Self {
+        let reader = ResponsesReader { tells_id: true, ..ResponsesReader::default() };
+        Self::new(reader, Judge::new(provider, secrets))
+    }
+
+    /// The same, keeping what has to go back in the next request.
+    pub fn keeping_items() -> Self {
+        let reader = ResponsesReader { output: Output::keeping_items(), ..ResponsesReader::default() };
+        Self::new(reader, Judge::new("", Secrets::default()))
+    }
+}
+
+impl ResponsesReader {
+    /// What has to go back, if it was kept.
+    pub fn into_said(self) -> Said {
+        self.output.into_said()
+    }
+
+    fn counts(&mut self, response: &Value) {
+        self.usage = usage::of_response(response).or(self.usage);
+        self.cost = response.get("usage").and_then(reported_cost::of_usage).or(self.cost);
+    }
+
+    /// Takes what a snapshot of the response says of itself.
+    fn about(&mut self, response: &Value, out: &mut Vec<Item>) {
+        self.counts(response);
+        if let Some(model) = response.get("model").and_then(Value::as_str)
+            && !model.is_empty()
+            && model != self.model
+        {
+            model.clone_into(&mut self.model);
+            out.push(Item::Model(model.to_owned()));
+        }
+    }
+
+    fn event(&mut self, event: &str, said: Piece<'_>, out: &mut Vec<Item>) {
+        if !std::mem::replace(&mut self.has_reply, true) {
+            let is_begin = matches!(event, "response.created" | "response.queued" | "response.in_progress");
+            let number = said.value.get("sequence_number").and_then(Value::as_u64).unwrap_or(0);
+            // Servers that number badly begin with 0 or not at all; 1 is a beginning too.
+            self.held = (!is_begin && number > 1).then(Vec::new);
+        }
+        match &mut self.held {
+            Some(held) => held.push((said.value.clone(), said.is_mended)),
+            None => self.output.take(event, said.value, said.is_mended, out),
+        }
+    }
+
+    fn let_go(&mut self, out: &mut Vec<Item>) {
+        for (value, is_mended) in self.held.take().unwrap_or_default() {
+            self.output.take(event_of(&value), &value, is_mended, out);
+        }
+    }
+
+    /// Takes the response as it is in the end. `status` is what the event says of it.
+    fn terminal(
+        &mut self,
+        response: &Value,
+        status: &str,
+        is_mended: bool,
+        judge: &Judge,
+        out: &mut Vec<Item>,
+    ) -> Result<(), Failure> {
+        self.has_reply = true;
+        let output = response.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        if !output.is_empty() {
+            self.held = None;
+        }
+        self.let_go(out);
+        self.output.snapshot(output, is_mended, out);
+        let has_error = response.get("error").is_some_and(Value::is_object);
+        match status {
+            "failed" if has_error => return Err(judge.document(response)),
+            "failed" => return Err(judge.failure(FailureKind::ProviderError, "The response failed.")),
+            "cancelled" => return Err(judge.failure(FailureKind::ProviderError, "The response was cancelled.")),
+            "completed" | "incomplete" => {}
+            _ => return Ok(()),
+        }
+        self.output.seam(out);
+        if self.tells_id && status == "completed" {
+            out.extend(kept_id(response).map(|id| Item::Response(id.to_owned())));
+        }
+        let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
+        let reason = reason.unwrap_or(status).to_owned();
+        out.push(Item::Stop(reason.clone()));
+        self.stop_reason = Some(reason);
+        self.is_over = true;
+        Ok(())
+    }
+}
+
+/// Under which id the provider keeps this response, unless it says that it does not keep it. Not what could not be an id.
+fn kept_id(response: &Value) -> Option<&str> {
+    const LONGEST: usize = 256;
+    let is_kept = response.get("store").and_then(Value::as_bool) != Some(false);
+    let id = response.get("id").and_then(Value::as_str).filter(|_| is_kept)?;
+    ((1..=LONGEST).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())).then_some(id)
+}
+
+/// The type that an event names itself by.
+fn event_of(value: &Value) -> &str {
+    value.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn is_response(value: &Value) -> bool {
+    value.get("object").and_then(Value::as_str) == Some("response")
+}
+
+impl Reader for ResponsesReader {
+    /// Errors come under an `error` event, and as documents of other shapes; a response that failed is none of them.
+    fn is_error(&self, said: Piece<'_>) -> bool {
+        let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
+        let event = event_of(said.value);
+        event == "error"
+            || (said.event == "error" && !event.starts_with("response."))
+            || (!event.starts_with("response.")
+                && !is_response(said.value)
+                && (has("error") || has("detail") || (has("message") && (has("code") || has("type")))))
+    }
+
+    fn take(&mut self, said: Piece<'_>, judge: &Judge, out: &mut Vec<Item>) -> Result<(), Failure> {
+        if self.is_over {
+            return Ok(());
+        }
+        let event = event_of(said.value);
+        let response = said.value.get("response").filter(|response| response.is_object());
+        // Where no stream was made, the whole response is the body.
+        let document = Some(said.value).filter(|value| is_response(value));
+        if let Some(response) = response.or(document) {
+            self.about(response, out);
+        }
+        let status_of = |response: &Value| response.get("status").and_then(Value::as_str).map(str::to_owned);
+        match (event, document) {
+            ("response.completed" | "response.incomplete" | "response.failed" | "response.cancelled", _) => {
+                let response = response.unwrap_or(&Value::Null);
+                let named = event.trim_start_matches("response.");
+                // A server may call an event completed and its response something worse.
+                let status = status_of(response).filter(|status| named == "completed" && is_ending(status));
+                self.terminal(response, status.as_deref().unwrap_or(named), said.is_mended, judge, out)
+            }
+            (_, Some(response)) => {
+                let status = status_of(response).unwrap_or_default();
+                self.terminal(response, &status, said.is_mended, judge, out)
+            }
+            _ if event.starts_with("response.") => {
+                self.event(event, said, out);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn usage_of(&mut self, value: &Value) {
+        if let Some(response) = value.get("response") {
+            self.counts(response);
+        }
+    }
+
+    fn seam(&mut self, out: &mut Vec<Item>) {
+        self.let_go(out);
+        self.output.seam(out);
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_over
+    }
+
+    fn has_reply(&self) -> bool {
+        self.has_reply
+    }
+
+    fn stop_reason(&self) -> Option<&str> {
+        self.stop_reason.as_deref()
+    }
+
+    fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
+    fn cost(&self) -> Option<u64> {
+        self.cost
+    }
+}
+
+fn is_ending(status: &str) -> bool {
+    matches!(status, "completed" | "incomplete" | "failed" | "cancelled")
+}
+
+#[cfg(test)]
+mod tests;

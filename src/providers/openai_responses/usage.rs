@@ -1,0 +1,51 @@
+//! Token counts as Responses report them: in the terminal event alone, everything inside the two sums (providers.md
+//! 2.5).
+
+use serde_json::Value;
+
+use turnleaf_domain::Usage;
+
+/// Whole numbers above this are not token counts, and JavaScript would not keep them.
+const LARGEST: u64 = 1 << 53;
+
+/// The usage that a snapshot of a response carries, if it has any.
+pub fn of_response(response: &Value) -> Option<Usage> {
+    let usage = response.get("usage").filter(|usage| usage.is_object())?;
+    let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
+    let usage = Usage {
+        input_tokens: count("/input_tokens"),
+        output_tokens: count("/output_tokens"),
+        cache_read_tokens: count("/input_tokens_details/cached_tokens"),
+        cache_write_tokens: count("/input_tokens_details/cache_write_tokens"),
+        reasoning_tokens: count("/output_tokens_details/reasoning_tokens"),
+    };
+    usage.is_known().then_some(usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn counts_are_read_as_they_are_and_what_is_none_stays_unknown() {
+        let whole = json!({"usage": {"input_tokens": 9, "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 2},
+            "output_tokens": 7, "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 16}});
+        let expected = Usage {
+            input_tokens: Some(9),
+            output_tokens: Some(7),
+            cache_read_tokens: Some(4),
+            cache_write_tokens: Some(2),
+            reasoning_tokens: Some(5),
+        };
+        assert_eq!(of_response(&whole), Some(expected));
+        let partly = json!({"usage": {"input_tokens": 3, "output_tokens": -1, "output_tokens_details": null}});
+        assert_eq!(of_response(&partly), Some(Usage { input_tokens: Some(3), ..Usage::default() }));
+        for nothing in
+            [json!({}), json!({"usage": null}), json!({"usage": {}}), json!({"usage": {"input_tokens": 1u64 << 60}})]
+        {
+            assert_eq!(of_response(&nothing), None, "{nothing}");
+        }
+    }
+}

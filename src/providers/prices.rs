@@ -1,0 +1,154 @@
+//! Prices: what an answer cost whose provider did not say it, from its token counts. The prices of the configuration come
+//! first, then the list of the crate `genai-prices`, in which an endpoint is looked up by its address: a local server is
+//! not priced, whatever its models are called. All of it is an estimate: discounts, tiers and the fees of tools that a
+//! provider runs are not in the counts.
+
+use chrono::{DateTime, Utc};
+use genai_prices::{Calculator, PriceRequest, UsageKey};
+
+use crate::reported_cost::in_micros;
+use turnleaf_domain::{Charge, CostBasis, Usage};
+use turnleaf_platform::price::Price;
+
+/// The list's name and version, kept beside what was computed with it.
+pub const LIST: &str = "genai-prices 0.2.1";
+
+/// The prices that this server knows.
+#[derive(Debug, Clone, Default)]
+pub struct Prices {
+    configured: Vec<Price>,
+}
+
+/// A provider call that is to be priced.
+#[derive(Debug, Clone)]
+pub struct Sale {
+    /// The provider's id in locks.
+    pub provider: String,
+    /// Where it is; nothing for a stand-in.
+    pub base_url: Option<String>,
+    pub model_requested: String,
+    /// The model that answered, where it was said: its price counts, not that of the alias that was asked for.
+    pub model_returned: Option<String>,
+    pub usage: Usage,
+    /// What the provider said that it cost, in millionths of a US dollar.
+    pub reported_micros: Option<u64>,
+    /// The provider refused the request, or could not be reached.
+    pub is_refused: bool,
+    /// The reply was cut off: most providers have not counted by then what it said.
+    pub is_cut_off: bool,
+    pub at: DateTime<Utc>,
+}
+
+impl Prices {
+    pub fn new(configured: Vec<Price>) -> Self {
+        Self { configured }
+    }
+
+    /// What a call cost. `None` where nobody knows: no price, no counts of what was read and what was written, or a
+    /// reply that was cut off.
+    ///
+    /// Where [`Sale::needs_list`] says so, the first use reads the whole list, which takes tens of milliseconds: not for a
+    /// task that others wait for.
+    pub fn charge(&self, sale: &Sale) -> Option<Charge> {
+        let charge = |micros, basis| Some(Charge { micros, basis, price_version: None });
+        if let Some(micros) = sale.reported_micros {
+            return charge(micros, CostBasis::Reported);
+        }
+        if sale.is_refused && self.is_sold(sale) {
+            return charge(0, CostBasis::Refused);
+        }
+        if sale.is_cut_off {
+            return None;
+        }
+        if let Some(price) = self.configured_price(sale) {
+            return charge(configured_micros(price, &sale.usage)?, CostBasis::Configured);
+        }
+        let micros = sale.models().find_map(|model| listed_micros(sale, model))?;
+        Some(Charge { micros, basis: CostBasis::Listed, price_version: Some(LIST.to_owned()) })
+    }
+
+    /// How many tokens of context a model takes, as the list says; for providers that do not say it themselves.
+    pub fn context_tokens(&self, base_url: &str, model: &str) -> Option<u64> {
+        let base_url = is_remote(base_url)?;
+        let list = Calculator::bundled();
+        let nothing = genai_prices::Usage::new();
+        let found = list.calculate(&request(base_url, model, &nothing)).ok()?;
+        let provider = list.find_provider(Some(&found.provider_id), None).ok()??;
+        provider.models().find(|known| known.id() == found.model_id)?.context_window()
+    }
+
+    /// Whether this provider takes money at all, as far as is known.
+    fn is_sold(&self, sale: &Sale) -> bool {
+        let is_listed = |url| Calculator::bundled().find_provider(None, Some(url)).is_ok_and(|found| found.is_some());
+        self.configured.iter().any(|price| price.provider == sale.provider) || sale.remote_url().is_some_and(is_listed)
+    }
+
+    fn configured_price(&self, sale: &Sale) -> Option<&Price> {
+        let is_of = |price: &&Price, model: &str| price.provider == sale.provider && price.model == model;
+        sale.models().find_map(|model| self.configured.iter().find(|price| is_of(price, model)))
+    }
+}
+
+impl Sale {
+    /// Whether the price list is asked, which takes a while at its first use.
+    pub fn needs_list(&self) -> bool {
+        self.reported_micros.is_none() && self.remote_url().is_some()
+    }
+
+    /// The model's names, the one that counts most first.
+    fn models(&self) -> impl Iterator<Item = &str> {
+        self.model_returned.as_deref().into_iter().chain([self.model_requested.as_str()])
+    }
+
+    fn remote_url(&self) -> Option<&str> {
+        is_remote(self.base_url.as_deref()?)
+    }
+}
+
+/// An address that the list may know. Nobody sells answers over plain HTTP.
+fn is_remote(base_url: &str) -> Option<&str> {
+    base_url.starts_with("https://").then_some(base_url)
+}
+
+fn request<'a>(base_url: &'a str, model: &'a str, usage: &'a genai_prices::Usage) -> PriceRequest<'a> {
+    PriceRequest::new(model, usage).with_provider_api_url(base_url)
+}
+
+fn listed_micros(sale: &Sale, model: &str) -> Option<u64> {
+    let (input, output) = (sale.usage.input_tokens?, sale.usage.output_tokens?);
+    // What is called a part must not be larger than the whole: the list refuses such counts.
+    let parts = [
+        (UsageKey::CACHE_READ_TOKENS, sale.usage.cache_read_tokens, input),
+        (UsageKey::CACHE_WRITE_TOKENS, sale.usage.cache_write_tokens, input),
+        (UsageKey::OUTPUT_REASONING_TOKENS, sale.usage.reasoning_tokens, output),
+    ];
+    let mut counts =
+        genai_prices::Usage::from([(UsageKey::INPUT_TOKENS, input as f64), (UsageKey::OUTPUT_TOKENS, output as f64)]);
+    for (key, part, whole) in parts {
+        if let Some(part) = part {
+            counts.insert(key, part.min(whole) as f64);
+        }
+    }
+    let request = request(sale.remote_url()?, model, &counts).with_timestamp(sale.at);
+    let found = Calculator::bundled().calculate(&request).ok()?;
+    // A model that is sold by the picture or by the character has no price of tokens, which is not one of nothing.
+    let is_priced = found.total_price > 0.0 || input + output == 0;
+    in_micros(found.total_price * 1e6).filter(|_| is_priced)
+}
+
+/// A price of so many dollars a million tokens is one of so many millionths a token.
+fn configured_micros(price: &Price, usage: &Usage) -> Option<u64> {
+    let (input, output) = (usage.input_tokens?, usage.output_tokens?);
+    let read = usage.cache_read_tokens.unwrap_or(0).min(input);
+    let written = usage.cache_write_tokens.unwrap_or(0).min(input - read);
+    let parts = [
+        (input - read - written, price.input),
+        (read, price.cache_read.unwrap_or(price.input)),
+        (written, price.cache_write.unwrap_or(price.input)),
+        (output, price.output),
+    ];
+    in_micros(parts.into_iter().map(|(tokens, price)| tokens as f64 * price).sum())
+}
+
+#[cfg(test)]
+mod tests;

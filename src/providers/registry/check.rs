@@ -1,0 +1,231 @@
+//! Whether a provider works, and what exactly does not when it does not: said so that its owner knows what to change.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::connect::connect;
+use crate::http_client::HttpClient;
+use crate::provider::{ChatRequest, HistoryTurn, Listed, Provider, Refused};
+use crate::registry::models;
+use turnleaf_domain::block::{Author, Block, BlockState, Content};
+use turnleaf_domain::{Capabilities, FailureKind, Params, Role, Thinking, TurnId, limits};
+use turnleaf_platform::base_url::host_of;
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::ids;
+
+/// What came of asking a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    pub at: DateTime<Utc>,
+    pub state: State,
+    /// One sentence for people, without secrets.
+    pub sentence: String,
+    /// An address that does answer.
+    pub suggestion: Option<String>,
+}
+
+/// How a provider is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Working,
+    KeyRefused,
+    /// A server answers, but not this API at this path.
+    WrongAddress,
+    Unreachable,
+    /// It answers with a failure of its own.
+    Failing,
+}
+
+impl State {
+    /// The word in the API.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::KeyRefused => "key_refused",
+            Self::WrongAddress => "wrong_address",
+            Self::Unreachable => "unreachable",
+            Self::Failing => "failing",
+        }
+    }
+}
+
+/// A check with the models that it brought, those that can chat.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub check: Check,
+    pub listed: Option<Vec<Listed>>,
+}
+
+impl Check {
+    fn now(state: State, sentence: String) -> Self {
+        Self { at: SystemClock.now(), state, sentence, suggestion: None }
+    }
+
+    /// It listed so many models.
+    pub fn working(models: usize) -> Self {
+        let sentence = match models {
+            0 => "Working, but it lists no models.".into(),
+            1 => "Working · 1 model".into(),
+            models => format!("Working · {models} models"),
+        };
+        Self::now(State::Working, sentence)
+    }
+}
+
+/// Asks for the list of models. Who has none to ask works.
+pub async fn ask(provider: &dyn Provider) -> Answer {
+    let Some(asking) = provider.list_models() else {
+        return Answer { check: Check::now(State::Working, "Working".into()), listed: None };
+    };
+    match tokio::time::timeout(limits::MODEL_LIST, asking).await {
+        Ok(Ok(listed)) => {
+            let listed = models::that_chat(listed);
+            Answer { check: Check::working(listed.len()), listed: Some(listed) }
+        }
+        Ok(Err(refused)) => Answer { check: of_refusal(&refused), listed: None },
+        Err(_) => {
+            let host = host_of(provider.base_url().unwrap_or_default());
+            let sentence = format!("{host} did not answer within {} seconds.", limits::MODEL_LIST.as_secs());
+            Answer { check: Check::now(State::Unreachable, sentence), listed: None }
+        }
+    }
+}
+
+/// Asks as somebody does who sets an endpoint up: when there is no list, whether a model answers nevertheless, and
+/// whether the API is at another path of the same server.
+pub async fn try_out(provider: &Arc<dyn Provider>, endpoint: &Endpoint, client: &HttpClient) -> Answer {
+    let mut answer = ask(&**provider).await;
+    if endpoint.api_key.is_none() && answer.check.state == State::KeyRefused {
+        answer.check.sentence = "It asks for a key, and none is set.".into();
+    }
+    if answer.check.state != State::WrongAddress {
+        return answer;
+    }
+    if let Some(model) = endpoint.models.first().or(endpoint.default_model.as_ref()) {
+        let request = greeting(model, provider.capabilities(model));
+        let sending = provider.send(model, provider.build(&request));
+        if let Ok(Ok(_)) = tokio::time::timeout(limits::MODEL_LIST, sending).await {
+            let sentence = format!("Working · {model} answers; there is no list of models");
+            return Answer { check: Check::now(State::Working, sentence), listed: None };
+        }
+    }
+    for base_url in other_addresses(endpoint) {
+        let other = connect(&Endpoint { base_url: base_url.clone(), ..endpoint.clone() }, client.clone());
+        if ask(&*other).await.check.state == State::Working {
+            answer.check.sentence = format!("{} Did you mean {base_url}?", answer.check.sentence);
+            answer.check.suggestion = Some(base_url);
+            break;
+        }
+    }
+    answer
+}
+
+fn of_refusal(refused: &Refused) -> Check {
+    let failure = &refused.failure;
+    let detail = failure.detail.as_deref().unwrap_or_default().trim().trim_end_matches('.');
+    let said = |start: String| if detail.is_empty() { format!("{start}.") } else { format!("{start}: {detail}.") };
+    match (refused.status, failure.kind) {
+        (Some(status @ (404 | 405)), _) => {
+            Check::now(State::WrongAddress, said(format!("There is no list of models at this address ({status})")))
+        }
+        (Some(status @ 300..=399), _) => {
+            Check::now(State::WrongAddress, said(format!("It points elsewhere ({status})")))
+        }
+        (Some(status @ (401 | 403)), _) => {
+            Check::now(State::KeyRefused, said(format!("It refused the key ({status})")))
+        }
+        (Some(status), FailureKind::ProviderAuth) => {
+            Check::now(State::KeyRefused, said(format!("It refused the key ({status})")))
+        }
+        (_, FailureKind::ProviderProtocol) => {
+            Check::now(State::WrongAddress, said("It answered, but not with a list of models".into()))
+        }
+        (Some(status), _) => Check::now(State::Failing, said(format!("It answered with status {status}"))),
+        (None, FailureKind::ProviderAuth) => Check::now(State::KeyRefused, said("The key cannot be sent".into())),
+        (None, _) => Check::now(State::Unreachable, said("It cannot be reached".into())),
+    }
+}
+
+/// Where the same server often has the API: with and without the version, and without what belongs to one call.
+fn other_addresses(endpoint: &Endpoint) -> Vec<String> {
+    let url = endpoint.base_url.trim_end_matches('/');
+    let calls = ["/chat/completions", "/completions", "/responses", "/messages", "/models", "/api/chat", "/api/tags"];
+    // The key goes there too: only to the server that it was given for.
+    let place = |address: &str| {
+        let address = reqwest::Url::parse(address).ok()?;
+        Some((address.scheme().to_owned(), address.host_str()?.to_owned(), address.port_or_known_default()))
+    };
+    let is_same = |address: &&str| place(address) == place(url);
+    let bare = calls.into_iter().find_map(|call| url.strip_suffix(call)).filter(is_same).unwrap_or(url);
+    let (version, other) = if endpoint.api == Api::Gemini { ("/v1beta", "/v1") } else { ("/v1", "/api/v1") };
+    let root = bare.strip_suffix(version).filter(is_same).unwrap_or(bare);
+    let mut addresses: Vec<String> =
+        vec![bare.to_owned(), format!("{root}{version}"), root.to_owned(), format!("{root}{other}")];
+    addresses.retain(|address| address != url && place(address) == place(url));
+    let mut seen = Vec::new();
+    addresses.retain(|address| {
+        !seen.contains(address) && {
+            seen.push(address.clone());
+            true
+        }
+    });
+    addresses
+}
+
+/// The smallest thing to ask.
+fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
+    let block = Block {
+        id: ids::mint(),
+        seq: 0,
+        chat_seq: 0,
+        author: Author::User,
+        state: BlockState::Done,
+        content: Content::text("Hi"),
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: serde_json::Value::Null,
+        created_at: SystemClock.now(),
+    };
+    let turn = HistoryTurn {
+        turn_id: ids::mint::<TurnId>(),
+        role: Role::User,
+        blocks: vec![block].into(),
+        raw: Vec::new(),
+        leaves_out_reasoning: false,
+        attached: Default::default(),
+    };
+    ChatRequest {
+        model: model.to_owned(),
+        capabilities,
+        system: None,
+        history: vec![turn],
+        params: Params { max_tokens: Some(1), ..Params::default() },
+        thinking: Thinking::Off,
+        is_thinking_mode: false,
+        tools: Vec::new(),
+        echoes_reasoning: false,
+        policy: Default::default(),
+        previous_response: None,
+        own_tools: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_addresses_are_those_that_people_mix_up() {
+        let others = |base_url: &str| other_addresses(&Endpoint { base_url: base_url.into(), ..Endpoint::default() });
+        assert_eq!(others("http://a"), ["http://a/v1", "http://a/api/v1"]);
+        assert_eq!(others("http://a/v1"), ["http://a", "http://a/api/v1"]);
+        assert_eq!(
+            others("http://a/v1/chat/completions"),
+            ["http://a/v1", "http://a", "http://a/api/v1"],
+            "the path of one call"
+        );
+        assert_eq!(others("http://models"), ["http://models/v1", "http://models/api/v1"], "a host of that name");
+    }
+}

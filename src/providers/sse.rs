@@ -1,0 +1,133 @@
+//! Server-sent events out of bytes, as the HTML standard parses them, with two additions that providers make necessary:
+//! one event has a size limit, and an event that the end of the body cut off before its blank line still counts when
+//! its data is whole JSON (three of the recorded bodies end so). Not for what the events mean.
+
+use turnleaf_domain::limits;
+
+/// One dispatched event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SseEvent {
+    /// The `event:` field; empty means `message`.
+    pub name: String,
+    /// The `data:` lines, joined by line feeds. Invalid UTF-8 is replaced, never an error (reliability.md F13).
+    pub data: String,
+}
+
+/// One event was larger than `limits::PROVIDER_EVENT_BYTES`; the framer takes nothing more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("one event is larger than {} bytes", limits::PROVIDER_EVENT_BYTES)]
+pub struct TooLarge;
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// Splits a body into events, however the bytes are cut.
+#[derive(Debug, Default)]
+pub struct Framer {
+    /// A line of which only the start has come.
+    line: Vec<u8>,
+    data: Vec<u8>,
+    has_data: bool,
+    name: Vec<u8>,
+    /// The last byte was CR: a LF right behind it belongs to the same line end.
+    after_cr: bool,
+    /// The first line is over, so a byte order mark means nothing special any more.
+    begun: bool,
+    is_full: bool,
+}
+
+impl Framer {
+    /// Takes the next bytes and hands every event that they complete to `each`.
+    pub fn feed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(SseEvent)) -> Result<(), TooLarge> {
+        while !bytes.is_empty() && !self.is_full {
+            if std::mem::take(&mut self.after_cr) && bytes.first() == Some(&b'\n') {
+                bytes = &bytes[1..];
+                continue;
+            }
+            let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+                self.hold(bytes);
+                break;
+            };
+            let (line, rest) = bytes.split_at(end);
+            self.after_cr = rest.first() == Some(&b'\r');
+            bytes = &rest[1..];
+            if self.line.is_empty() {
+                self.take_line(line, each);
+            } else {
+                self.hold(line);
+                let whole = std::mem::take(&mut self.line);
+                if !self.is_full {
+                    self.take_line(&whole, each);
+                }
+                self.line = whole;
+                self.line.clear();
+            }
+        }
+        if self.is_full { Err(TooLarge) } else { Ok(()) }
+    }
+
+    /// The body is over. Gives the event that was not finished by a blank line, if its data is whole.
+    pub fn finish(&mut self) -> Option<SseEvent> {
+        let tail = std::mem::take(&mut self.line);
+        if self.is_full {
+            return None;
+        }
+        if !tail.is_empty() {
+            self.take_line(&tail, &mut |_| {});
+        }
+        let event = self.dispatch()?;
+        let is_whole =
+            event.data.trim() == "[DONE]" || serde_json::from_str::<serde::de::IgnoredAny>(&event.data).is_ok();
+        is_whole.then_some(event)
+    }
+
+    fn hold(&mut self, bytes: &[u8]) {
+        self.line.extend_from_slice(bytes);
+        self.is_full |= self.line.len() + self.data.len() > limits::PROVIDER_EVENT_BYTES;
+    }
+
+    fn take_line(&mut self, mut line: &[u8], each: &mut impl FnMut(SseEvent)) {
+        if !std::mem::replace(&mut self.begun, true) {
+            line = line.strip_prefix(BOM).unwrap_or(line);
+        }
+        if line.is_empty() {
+            if let Some(event) = self.dispatch() {
+                each(event);
+            }
+            return;
+        }
+        let (field, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &[][..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.data.push(b'\n');
+                }
+                self.data.extend_from_slice(value);
+                self.is_full |= self.data.len() > limits::PROVIDER_EVENT_BYTES;
+            }
+            b"event" => value.clone_into(&mut self.name),
+            // Comments, `id`, `retry` and unknown fields say nothing that a single response needs.
+            _ => {}
+        }
+    }
+
+    fn dispatch(&mut self) -> Option<SseEvent> {
+        let name = std::mem::take(&mut self.name);
+        if !std::mem::take(&mut self.has_data) || self.is_full {
+            self.data.clear();
+            return None;
+        }
+        let event = SseEvent {
+            name: String::from_utf8_lossy(&name).into_owned(),
+            data: String::from_utf8_lossy(&self.data).into_owned(),
+        };
+        self.data.clear();
+        Some(event)
+    }
+}
+
+#[cfg(test)]
+mod tests;

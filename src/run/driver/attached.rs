@@ -1,0 +1,139 @@
+//! What people attached to the messages of a path, as this turn's model is shown it: the pinned version of a document,
+//! wrapped; an image in the form for models; its words where the model does not see. Whose it is is asked again here, so
+//! that a row that names a stranger's document shows nothing of it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use turnleaf_domain::attachment::{Card, DOCUMENT, ShownAs, ShownAttachment, image_tokens};
+use turnleaf_domain::context::{ManifestEntry, Mode, approx_tokens, show_attached};
+use turnleaf_domain::{Block, Content, DocumentId, Role, Turn, TurnId, UserId, quoted, selection};
+use turnleaf_platform::hex::hex;
+use turnleaf_providers::provider::{Attached, Shown, ShownImage};
+use turnleaf_store::blobs::{self, FormKind};
+use turnleaf_store::{Db, StoreError, documents};
+
+/// What each attachment of a message is shown as, and the lines of the manifest about it.
+#[derive(Debug, Default)]
+struct OfMessage {
+    attached: Attached,
+    shown: Vec<ShownAttachment>,
+}
+
+/// Reads what the messages of a path have attached, by their turns; the lines of those that go out say so.
+pub(super) async fn of_path(
+    db: &Db,
+    owner: UserId,
+    path: &[Arc<Turn>],
+    manifest: &mut [ManifestEntry],
+    sees: bool,
+) -> Result<HashMap<TurnId, Attached>, StoreError> {
+    let mut attached = HashMap::new();
+    for (turn, entry) in path.iter().zip(manifest).filter(|(_, entry)| entry.mode == Mode::Canonical) {
+        let of = of_message(db, owner, turn, sees).await?;
+        if !of.shown.is_empty() {
+            show_attached(entry, turn, of.shown);
+            attached.insert(turn.id, of.attached);
+        }
+    }
+    Ok(attached)
+}
+
+/// Reads what a message has attached. `sees` is whether images go out.
+async fn of_message(db: &Db, owner: UserId, message: &Turn, sees: bool) -> Result<OfMessage, StoreError> {
+    let mut of = OfMessage::default();
+    if message.role != Role::User {
+        return Ok(of);
+    }
+    for block in &message.blocks {
+        let card = Card::of(block).unwrap_or_default();
+        let line = match &block.content {
+            Content::Image { blob, alt, .. } => {
+                let (shown, line) = image(db, owner, block, (blob, alt), &card, sees).await?;
+                of.attached.extend(shown.map(|image| (block.id, Shown::Image(image))));
+                line
+            }
+            Content::Reference { .. } | Content::PartialReference { .. } => {
+                let (text, line) = document(db, owner, block, &card).await?;
+                of.attached.insert(block.id, Shown::Text(text));
+                line
+            }
+            _ => continue,
+        };
+        of.shown.push(line);
+    }
+    Ok(of)
+}
+
+async fn image(
+    db: &Db,
+    owner: UserId,
+    block: &Block,
+    (blob, alt): (&str, &str),
+    card: &Card,
+    sees: bool,
+) -> Result<(Option<ShownImage>, ShownAttachment), StoreError> {
+    let mut line = ShownAttachment {
+        block_id: block.id,
+        ref_id: blob.to_owned(),
+        title: Some(card.title.clone()).filter(|title| !title.is_empty()),
+        version_timestamp: None,
+        selection: None,
+        shown_as: ShownAs::AltText,
+        sha256: None,
+        approx_tokens: approx_tokens(alt),
+    };
+    if !sees {
+        return Ok((None, line));
+    }
+    let forms = blobs::forms(db, blob).await?;
+    let form = forms.into_iter().find(|form| form.kind == FormKind::Model);
+    let (sha256, size) = form.map_or((blob.to_owned(), card.size), |form| (form.is_in, Some(form.size)));
+    let Some(stored) = blobs::find(db, owner, &sha256).await? else {
+        tracing::warn!(block = %block.id, "an image of a message is not there, or is not its sender's");
+        return Ok((None, line));
+    };
+    (line.shown_as, line.sha256, line.approx_tokens) = (ShownAs::Image, Some(sha256.clone()), image_tokens(size));
+    Ok((Some(ShownImage { sha256, mime: stored.mime, bytes: stored.bytes, alt: alt.to_owned() }), line))
+}
+
+async fn document(db: &Db, owner: UserId, block: &Block, card: &Card) -> Result<(String, ShownAttachment), StoreError> {
+    let (ref_id, ref_type, version, selected) = match &block.content {
+        Content::Reference { ref_id, ref_type, version_timestamp } => (ref_id, ref_type, *version_timestamp, None),
+        Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end } => {
+            (ref_id, ref_type, *version_timestamp, Some((*selection_start, *selection_end)))
+        }
+        _ => return Err(StoreError::Gone("the document")),
+    };
+    let id = ref_id.parse::<DocumentId>().ok().filter(|_| ref_type == DOCUMENT);
+    let content = match (id, version) {
+        (Some(id), Some(version)) => documents::content(db, owner, id, version).await?,
+        _ => None,
+    };
+    let part = content.as_deref().and_then(|content| match selected {
+        Some((start, end)) => selection::slice(content, start, end),
+        None => Some(content),
+    });
+    // The title of the card is the one that the message was written with: another title of the document changes no
+    // byte of what was sent before.
+    let (text, shown_as) = match part {
+        Some(part) => (quoted::for_model(ref_id, &card.title, version, card.lines, part), ShownAs::Text),
+        None => {
+            tracing::info!(block = %block.id, "a document of a message is deleted, or is not its sender's");
+            (quoted::for_model_deleted(ref_id, &card.title), ShownAs::Deleted)
+        }
+    };
+    let line = ShownAttachment {
+        block_id: block.id,
+        ref_id: ref_id.clone(),
+        title: Some(card.title.clone()).filter(|title| !title.is_empty()),
+        version_timestamp: version,
+        selection: selected,
+        shown_as,
+        sha256: Some(hex(Sha256::digest(text.as_bytes()))),
+        approx_tokens: approx_tokens(&text),
+    };
+    Ok((text, line))
+}

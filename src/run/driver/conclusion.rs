@@ -1,0 +1,146 @@
+//! How one provider call ends: its blocks closed, its end noted, its tool calls handed on.
+
+use bytes::Bytes;
+
+use super::generation::Progress;
+use super::{Halt, Next, Run};
+use crate::journal::Batch;
+use turnleaf_domain::notice::Notice;
+use turnleaf_domain::{BlockState, Charge, Event, FailureKind, TurnStatus};
+use turnleaf_platform::tasks;
+use turnleaf_providers::classify;
+use turnleaf_providers::prices::Sale;
+use turnleaf_providers::provider::Outcome;
+use turnleaf_store::generations::{GenerationEnd, GenerationStatus};
+
+impl Run<'_> {
+    /// Stores how the generation ended. A failure's ending is stored together with the turn's.
+    pub(super) async fn conclude(
+        &mut self,
+        mut progress: Progress,
+        outcome: Result<Outcome, Halt>,
+    ) -> Result<Next, Halt> {
+        let halt = match outcome {
+            Err(halt) => Some(halt),
+            Ok(Outcome { failure: Some(failure), .. }) => Some(Halt::Failed(failure)),
+            Ok(outcome) if !outcome.complete => Some(Halt::Failed(self.failure(FailureKind::ProviderTruncated))),
+            Ok(outcome) => {
+                progress.stop_reason = outcome.stop_reason.or(progress.stop_reason);
+                (!progress.has_content).then(|| self.empty_reply(progress.stop_reason.as_deref()))
+            }
+        };
+        if !progress.has_content {
+            self.recorder.raw(&progress.raw);
+        }
+        let mut events = Vec::new();
+        progress.builder.close(if halt.is_some() { BlockState::Aborted } else { BlockState::Done }, &mut events);
+        self.recorder.extend(events);
+        let is_cut_off = halt.is_some() && progress.has_content;
+        let charge = self.charge(Sale { is_cut_off, ..self.sale(&progress) }).await;
+        let end = self.generation_end(&progress, halt.as_ref(), charge);
+        if let Some(halt) = halt {
+            self.cut_off = Some(end);
+            return Err(halt);
+        }
+        let calls = progress.builder.tool_calls().to_vec();
+        self.steps_raw.push(Bytes::from(progress.raw).into());
+        self.response_id = progress.response_id;
+        let next = match (calls.is_empty(), progress.stop_reason.as_deref().is_some_and(classify::is_paused)) {
+            (true, false) => Next::Over,
+            (true, true) => Next::GoesOn,
+            (false, _) => Next::Tools(calls),
+        };
+        if let (Next::Over, Some(reason)) = (&next, progress.stop_reason.as_deref())
+            && let Some(notice) = Notice::of_stop_reason(reason)
+        {
+            let block = self.block_of_ours(notice.content_for(reason), BlockState::Done);
+            self.recorder.push(Event::BlockStart { block });
+        }
+        if matches!(next, Next::Tools(_)) {
+            self.status(TurnStatus::WaitingSubagents);
+        }
+        self.cut_off = Some(end.clone());
+        // Of the last generation: one commit with the turn's ending. Of another one where it cannot be stored now, too.
+        if !matches!(next, Next::Over) {
+            self.recorder.flush(Batch { generation_end: Some(end), ..Batch::default() }).await?;
+            self.cut_off = None;
+        }
+        Ok(next)
+    }
+
+    /// A whole reply that says nothing is of no use to anybody, but a filter that took it can be named.
+    fn empty_reply(&self, stop_reason: Option<&str>) -> Halt {
+        let failure = match (stop_reason, stop_reason.and_then(Notice::of_stop_reason)) {
+            (Some(reason), Some(Notice::Filtered | Notice::Declined)) => {
+                self.failure(FailureKind::ContentFiltered).with_detail(reason)
+            }
+            (Some(reason), Some(_)) => {
+                self.failure(FailureKind::ProviderProtocol).with_detail(format!("the reply was empty ({reason})"))
+            }
+            _ => self.failure(FailureKind::ProviderProtocol).with_detail("the reply was empty"),
+        };
+        Halt::Failed(failure)
+    }
+
+    pub(super) fn sale(&self, progress: &Progress) -> Sale {
+        Sale {
+            provider: self.job.lock.provider.clone(),
+            base_url: self.provider.base_url().map(str::to_owned),
+            model_requested: self.job.lock.model.clone(),
+            model_returned: progress.model.clone(),
+            usage: progress.usage,
+            reported_micros: progress.reported_micros,
+            is_refused: progress.is_refused,
+            is_cut_off: false,
+            at: self.supervisor.clock().now(),
+        }
+    }
+
+    /// What a call cost, as far as anybody knows; the turn's sum takes it over.
+    pub(super) async fn charge(&mut self, sale: Sale) -> Option<Charge> {
+        let charge = self.price(sale).await;
+        self.charges.push(charge.clone());
+        charge
+    }
+
+    async fn price(&self, sale: Sale) -> Option<Charge> {
+        let prices = self.supervisor.registry().prices();
+        if !sale.needs_list() {
+            return prices.charge(&sale);
+        }
+        // The price list is read at its first use, which other replies need not wait for.
+        let pricing = tasks::spawn_blocking(move || prices.charge(&sale));
+        pricing.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "the price of a call could not be computed");
+            None
+        })
+    }
+
+    pub(super) fn generation_end(
+        &self,
+        progress: &Progress,
+        halt: Option<&Halt>,
+        charge: Option<Charge>,
+    ) -> GenerationEnd {
+        let error = match halt {
+            Some(Halt::Failed(failure)) => Some(failure.clone()),
+            _ => None,
+        };
+        GenerationEnd {
+            id: progress.id,
+            status: match (halt, &error) {
+                (None, _) => GenerationStatus::Complete,
+                (Some(_), Some(_)) => GenerationStatus::Error,
+                (Some(_), None) => GenerationStatus::Cancelled,
+            },
+            model_returned: progress.model.clone(),
+            stop_reason: progress.stop_reason.clone(),
+            usage: progress.usage,
+            charge,
+            raw_complete: halt.is_none(),
+            error,
+            first_token_at: progress.first_token_at,
+            ended_at: self.supervisor.clock().now(),
+        }
+    }
+}

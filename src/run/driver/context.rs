@@ -1,0 +1,317 @@
+//! What goes into a request: the path, each turn in the mode that the context rule gives it, and this turn's own steps
+//! so far. Read once a turn; the steps are added as they end.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use super::attached::of_path;
+use super::handed_over::hand_in;
+use super::{Halt, Run};
+use crate::paths::Step;
+use turnleaf_domain::branch::{ContextPolicy, Frozen};
+use turnleaf_domain::context::{
+    ManifestEntry, Mode, PathTurn, Raw, RequestManifest, is_masked, keep_at_provider, manifest, may_go_on, own_results,
+    own_steps,
+};
+use turnleaf_domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
+use turnleaf_domain::tool::{Called, OfferedTool};
+use turnleaf_domain::{Author, Block, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
+use turnleaf_providers::provider::{Attached, ChatRequest, HistoryTurn};
+use turnleaf_providers::response::Response;
+use turnleaf_store::{StoreError, branches};
+
+/// The pause before a busy database is asked again.
+const TRY_AGAIN: Duration = Duration::from_millis(200);
+
+/// The path before this turn, as it is sent.
+#[derive(Clone, Default)]
+pub(super) struct Context {
+    history: Vec<HistoryTurn>,
+    manifest: Vec<ManifestEntry>,
+    frozen: Frozen,
+    policy: ContextPolicy,
+    pub(super) state: ProviderState,
+    /// The newest reply before this one.
+    pub(super) earlier: Option<TurnId>,
+    /// The response of that reply, if this one may go on from it.
+    previous: Option<KeptResponse>,
+    is_masked: bool,
+}
+
+impl Run<'_> {
+    /// The next request of this turn, and what went into it.
+    pub(super) async fn request(&mut self) -> Result<(ChatRequest, RequestManifest), Halt> {
+        self.know_context().await?;
+        self.know_own_pictures().await?;
+        Ok(self.assemble())
+    }
+
+    /// What the model of this turn was told that it has.
+    pub(super) async fn offered(&mut self) -> Result<Vec<OfferedTool>, Halt> {
+        self.know_context().await?;
+        let frozen = self.context.as_ref().and_then(|context| context.frozen.tools.clone());
+        Ok(frozen.unwrap_or_else(|| self.provider.tools().into_iter().map(OfferedTool::of_provider).collect()))
+    }
+
+    /// Says in a call's block what people call its tool, from its first event on.
+    pub(super) fn name_tool(&self, event: &mut Event) {
+        let Event::BlockStart { block } = event else { return };
+        let Content::ToolUse { tool_name, .. } = &block.content else { return };
+        let tools = self.context.as_ref().and_then(|context| context.frozen.tools.as_ref());
+        let tool = tools.and_then(|tools| tools.iter().find(|tool| tool.spec.name == *tool_name));
+        if let Some(called) =
+            tool.and_then(OfferedTool::name).filter(|_| block.block_metadata.get(Called::KEY).is_none())
+        {
+            block.block_metadata[Called::KEY] = json!(called);
+        }
+    }
+
+    async fn know_context(&mut self) -> Result<(), Halt> {
+        if self.context.is_none() {
+            let (context, earlier) = tokio::join!(self.read_available_context(), self.earlier_request(self.step));
+            self.earlier = Some((self.step, earlier));
+            self.context = Some(context?);
+        }
+        Ok(())
+    }
+
+    /// The context once the database answers: the beginning of a reply waits for it as long as its growth would.
+    async fn read_available_context(&self) -> Result<Context, Halt> {
+        let began = Instant::now();
+        loop {
+            let error = match self.read_context().await {
+                Ok(context) => return Ok(context),
+                Err(error) => error,
+            };
+            if !error.is_busy() || began.elapsed() > self.supervisor.pace().database {
+                tracing::error!(turn = %self.job.turn.id, %error, "the context could not be read");
+                return Err(Failure::new(FailureKind::Internal, "").into());
+            }
+            tokio::select! {
+                why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
+                () = sleep(TRY_AGAIN) => {}
+            }
+        }
+    }
+
+    /// The request out of what was read, in the form that a refusal left of it.
+    pub(super) fn assemble(&self) -> (ChatRequest, RequestManifest) {
+        let context = self.context.clone().unwrap_or_default();
+        let previous_response = self.previous_response(&context);
+        let (mut history, mut manifest) = (context.history, context.manifest);
+        let form = self.repair.as_ref().map(|repaired| repaired.repair);
+        // To be sent at all changes no turn, nor do images in words.
+        let repair = form.filter(|repair| repair.changes_replies());
+        if let Some(kept) = &previous_response {
+            keep_at_provider(&mut manifest, kept.turn_id);
+        }
+        for turn in history.iter_mut().filter(|turn| !turn.raw.is_empty()) {
+            turn.leaves_out_reasoning |= repair.is_some_and(Repair::leaves_out_earlier);
+        }
+        for entry in manifest.iter_mut().filter(|entry| entry.mode == Mode::Raw) {
+            // What a turn already goes without, it does not get back.
+            entry.repair = entry.repair.filter(|known| known.leaves_out_earlier()).or(repair).or(entry.repair);
+        }
+        if !self.steps_raw.is_empty() {
+            manifest.push(match &previous_response {
+                Some(_) => own_results(self.recorder.turn()),
+                None => own_steps(self.recorder.turn(), repair),
+            });
+            history.extend(self.own_steps());
+        }
+        self.fit_pictures(&mut history, &mut manifest, &context.state);
+        let offered = context.frozen.tools.clone().unwrap_or_default();
+        let (own, others): (Vec<_>, Vec<_>) = offered.into_iter().partition(|tool| tool.own_tool().is_some());
+        let tools = match context.frozen.tools {
+            Some(_) => others.into_iter().map(|offered| offered.spec).collect(),
+            None => self.provider.tools(),
+        };
+        let request = ChatRequest {
+            model: self.job.lock.model.clone(),
+            system: Some(context.frozen.system_prompt).filter(|prompt| !prompt.is_empty()),
+            history,
+            params: self.job.settled.params.clone(),
+            thinking: self.job.settled.thinking,
+            is_thinking_mode: self.job.settled.is_thinking_mode,
+            capabilities: self.job.capabilities.clone(),
+            tools,
+            own_tools: own.iter().filter_map(|tool| tool.own_tool().map(str::to_owned)).collect(),
+            echoes_reasoning: context.state.echoes_reasoning || repair == Some(Repair::ReasoningEchoed),
+            policy: context.policy,
+            previous_response,
+        };
+        let not_sent = self.job.settled.not_sent.clone();
+        let previous_response_id = request.previous_response.as_ref().map(|kept| kept.response_id.clone());
+        (request, RequestManifest { turns: manifest, not_sent, repair: form, previous_response_id })
+    }
+
+    /// The response to go on from: this turn's last step, else the reply before it. A turn that was repaired sends all.
+    fn previous_response(&self, context: &Context) -> Option<KeptResponse> {
+        if !self.provider.keeps_responses() || self.repair.is_some() || context.is_masked {
+            return None;
+        }
+        match self.steps_raw.is_empty() {
+            true => context.previous.clone(),
+            false => self.kept(),
+        }
+    }
+
+    fn kept(&self) -> Option<KeptResponse> {
+        let response_id = self.response_id.clone()?;
+        Some(KeptResponse { turn_id: self.job.turn.id, response_id })
+    }
+
+    /// What the branch keeps of this reply, now that it is whole, where that changes. A refusal was learnt from already
+    /// (`keep_repair`), and nothing goes on from a reply that had one.
+    pub(super) fn kept_state(&self) -> Option<ProviderState> {
+        let state = &self.context.as_ref().filter(|_| self.repair.is_none())?.state;
+        let previous_response = Some(self.kept()).filter(|_| self.provider.keeps_responses()).flatten();
+        (state.previous_response != previous_response).then(|| ProviderState { previous_response, ..state.clone() })
+    }
+
+    /// The steps so far: as they came, but for those that are told in words because the provider refused them.
+    fn own_steps(&self) -> Vec<HistoryTurn> {
+        let (blocks, turn_id) = (&self.recorder.turn().blocks, self.job.turn.id);
+        let told = self.repair.as_ref().filter(|repaired| repaired.repair == Repair::StepsTold);
+        let (steps, of_steps) = told.map_or((0, 0), |repaired| (repaired.steps, repaired.blocks));
+        let mut turns = Vec::new();
+        if steps > 0 {
+            let words = Content::text(steps_told(&blocks[..of_steps]));
+            let said = blocks.first().map(|block| Block { content: words, ..block.clone() });
+            turns.push(HistoryTurn {
+                turn_id,
+                role: Role::User,
+                blocks: said.into_iter().collect(),
+                raw: Vec::new(),
+                leaves_out_reasoning: false,
+                attached: Attached::default(),
+            });
+        }
+        if self.steps_raw.len() > steps {
+            turns.push(HistoryTurn {
+                turn_id,
+                role: Role::Assistant,
+                blocks: blocks[of_steps..].to_vec().into(),
+                raw: self.steps_raw[steps..].to_vec(),
+                leaves_out_reasoning: self
+                    .repair
+                    .as_ref()
+                    .is_some_and(|repaired| repaired.repair == Repair::ReasoningLeftOut),
+                attached: self.pictures.clone(),
+            });
+        }
+        turns
+    }
+
+    async fn read_context(&self) -> Result<Context, StoreError> {
+        let db = self.supervisor.db();
+        let branch_id = self.job.turn.branch_id;
+        // None of them waits for another: a person waits for all of them.
+        let owner = self.job.owner;
+        let paths = self.supervisor.paths();
+        let begun = async {
+            match self.job.turn.prev_turn_id {
+                Some(leaf) => paths.begin(db, owner, self.job.turn.chat_id, leaf).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let (own, begun, branches) =
+            tokio::try_join!(branches::of_run(db, branch_id), begun, branches::of_path(db, owner, branch_id))?;
+        let (frozen, state) = own.unwrap_or_default();
+        let policy = branches.get(&branch_id).map(|branch| branch.policy);
+        let lock_of = |turn: &Turn| branches.get(&turn.branch_id).map(|branch| &branch.lock);
+        let is_own = |turn: &Turn| turn.role == Role::Assistant && lock_of(turn) == Some(&self.job.lock);
+        let (path, mut steps) = match begun {
+            Some(begun) => paths.finish(db, owner, begun, is_own).await?,
+            None => Default::default(),
+        };
+        let mut raws: HashMap<TurnId, (Raw, Vec<Response>)> = HashMap::new();
+        for turn in &path {
+            if let Some(steps) = steps.remove(&turn.id) {
+                raws.insert(turn.id, kept(turn, &steps, self.provider.api()));
+            }
+        }
+        // Replies up to the one that the provider refused; none where that one is not on this path.
+        let refused = state.reasoning_left_out_until.and_then(|until| path.iter().position(|turn| turn.id == until));
+        let is_refused = |at: usize| refused.is_some_and(|refused| at <= refused);
+        let repair = |at: usize| {
+            let echoed = state.echoes_reasoning.then_some(Repair::ReasoningEchoed);
+            is_refused(at).then_some(Repair::EarlierReasoningLeftOut).or(echoed)
+        };
+        let described: Vec<PathTurn<'_>> = path
+            .iter()
+            .enumerate()
+            .map(|(at, turn)| PathTurn {
+                turn,
+                lock: lock_of(turn).unwrap_or(&self.job.lock),
+                raw: raws.get(&turn.id).map_or(Raw::Missing, |(raw, _)| *raw),
+                repair: repair(at),
+            })
+            .collect();
+        let mut manifest = manifest(&described, &self.job.lock);
+        let previous = state.previous_response.clone().filter(|kept| may_go_on(&described, &manifest, kept.turn_id));
+        let is_masked = is_masked(&manifest);
+        // Where nobody knows whether it sees, it is shown the image; a refusal is learnt from.
+        let sees = self.job.capabilities.images != Some(false);
+        let mut attached = of_path(db, owner, &path, &mut manifest, sees).await?;
+        let earlier = path.iter().rev().find(|turn| turn.role == Role::Assistant).map(|turn| turn.id);
+        let mut history: Vec<HistoryTurn> = path
+            .into_iter()
+            .zip(&manifest)
+            .enumerate()
+            .filter(|(_, (_, entry))| entry.mode != Mode::Omitted)
+            .map(|(at, (turn, entry))| {
+                let raw = Some(entry.mode).filter(|mode| *mode == Mode::Raw).and_then(|_| raws.remove(&turn.id));
+                HistoryTurn {
+                    turn_id: turn.id,
+                    role: turn.role,
+                    raw: raw.map(|(_, steps)| steps).unwrap_or_default(),
+                    leaves_out_reasoning: is_refused(at),
+                    attached: attached.remove(&turn.id).unwrap_or_default(),
+                    blocks: turn.into(),
+                }
+            })
+            .collect();
+        self.read_pictures(&mut history).await?;
+        Ok(Context {
+            history: hand_in(history),
+            manifest,
+            frozen,
+            policy: policy.unwrap_or_default(),
+            state,
+            earlier,
+            previous,
+            is_masked,
+        })
+    }
+}
+
+/// What is kept of a reply's bytes, without the requests in it that were refused and sent again. Bytes of another API,
+/// which the provider of this name spoke before, cannot be read by this one.
+pub(super) fn kept(turn: &Turn, steps: &[Step], api: &str) -> (Raw, Vec<Response>) {
+    let wrote = |step: &Step| {
+        let is_of =
+            |block: &Block| block.generation_id == Some(step.generation_id) && block.author == Author::Assistant;
+        turn.blocks.iter().any(is_of)
+    };
+    let last = steps.len().saturating_sub(1);
+    let steps: Vec<&Step> = steps
+        .iter()
+        .enumerate()
+        .filter(|(at, step)| step.is_complete || *at == last || wrote(step))
+        .map(|(_, step)| step)
+        .collect();
+    let is_foreign = |step: &&Step| step.api.as_deref().is_some_and(|of| of != api);
+    let raw =
+        if steps.is_empty() || steps.iter().any(is_foreign) || steps.iter().any(|step| step.is_empty && wrote(step)) {
+            Raw::Missing
+        } else if steps.iter().all(|step| step.is_complete) {
+            Raw::Whole
+        } else {
+            Raw::Partial
+        };
+    (raw, steps.into_iter().map(|step| step.response.clone()).collect())
+}

@@ -1,0 +1,264 @@
+//! The recorder: turns the facts of one run into numbered, stored, published events. Growth is shown at once when the
+//! turn was quiet and gathered for a frame when it was not; everything else is stored before it is shown.
+
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use tokio::time::Instant;
+
+use crate::ending::Ending;
+use crate::journal::{Batch, Journal};
+use crate::live::{Line, Live};
+use crate::supervisor::Supervisor;
+use turnleaf_domain::{Block, BlockId, Event, Failure, GenerationId, Turn, TurnStatus, coalesce, fold, limits};
+use turnleaf_store::turns::Progress;
+use turnleaf_tools::toolbox::NewBlob;
+
+/// The bytes of the running generation that the journal does not have yet.
+struct RawTail {
+    generation: GenerationId,
+    /// How many bytes of the response the journal was given.
+    offset: u64,
+    waiting: BytesMut,
+}
+
+/// Records one run.
+pub struct Recorder {
+    live: Arc<Live>,
+    journal: Journal,
+    /// The turn with everything that was recorded, published or not.
+    turn: Turn,
+    /// Noted, not numbered yet: growth may still join.
+    pending: Vec<Event>,
+    /// Numbered and applied, not stored yet.
+    ready: Vec<(Event, Line)>,
+    structural: bool,
+    last_frame: Option<Instant>,
+    raw: Option<RawTail>,
+    /// Bytes of results that are not stored yet.
+    blobs: Vec<(BlockId, NewBlob)>,
+}
+
+impl Recorder {
+    pub fn new(live: Arc<Live>, journal: Journal) -> Self {
+        let turn = live.turn();
+        Self {
+            live,
+            journal,
+            turn,
+            pending: Vec::new(),
+            ready: Vec::new(),
+            structural: false,
+            last_frame: None,
+            raw: None,
+            blobs: Vec::new(),
+        }
+    }
+
+    /// The turn with everything that was flushed or gathered; what was noted since is not in it.
+    pub fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
+    /// The turn's status with everything that was noted, flushed or not.
+    pub fn status(&self) -> TurnStatus {
+        let noted = self.pending.iter().rev().find_map(|event| match event {
+            Event::TurnStatus { status, .. } => Some(*status),
+            _ => None,
+        });
+        noted.unwrap_or(self.turn.status)
+    }
+
+    /// Notes an event. It is stored and shown with the next `settle` or `flush`.
+    pub fn push(&mut self, mut event: Event) {
+        event.bound();
+        self.structural |= !event.is_growth();
+        coalesce::push(&mut self.pending, event);
+    }
+
+    pub fn extend(&mut self, events: impl IntoIterator<Item = Event>) {
+        for event in events {
+            self.push(event);
+        }
+    }
+
+    /// Notes bytes that this block names. They are stored together with it.
+    pub fn blobs(&mut self, block: BlockId, blobs: Vec<NewBlob>) {
+        self.blobs.extend(blobs.into_iter().map(|blob| (block, blob)));
+    }
+
+    /// From here on, `raw` keeps bytes for this generation.
+    pub fn begin_raw(&mut self, generation: GenerationId) {
+        self.raw = Some(RawTail { generation, offset: 0, waiting: BytesMut::new() });
+    }
+
+    /// Bytes as the provider sent them; stored with the events they led to.
+    pub fn raw(&mut self, bytes: &[u8]) {
+        if let Some(raw) = &mut self.raw {
+            raw.waiting.extend_from_slice(bytes);
+        }
+    }
+
+    /// When pending growth must be shown; `None` when nothing waits.
+    pub fn deadline(&self) -> Option<Instant> {
+        if self.pending.is_empty() {
+            return None;
+        }
+        Some(self.last_frame.map_or_else(Instant::now, |last| last + limits::FRAME_EVERY))
+    }
+
+    /// Flushes if there is anything that must not wait: a change of what exists, or growth whose frame is due.
+    pub async fn settle(&mut self) -> Result<(), Failure> {
+        if self.structural || self.deadline().is_some_and(|deadline| deadline <= Instant::now()) {
+            self.flush(Batch::default()).await?;
+        }
+        Ok(())
+    }
+
+    /// Stores and shows everything that waits, together with what `batch` brings.
+    pub async fn flush(&mut self, batch: Batch) -> Result<(), Failure> {
+        let (events, batch) = self.take(batch);
+        let stored = !batch.blocks.is_empty()
+            || batch.generation.is_some()
+            || batch.generation_end.is_some()
+            || batch.ending.is_some()
+            || batch.progress.is_some();
+        if stored {
+            let (raw, blobs) = (batch.raw.clone(), batch.blobs.clone());
+            if let Err(unstored) = self.journal.commit(&self.live, batch).await {
+                // The ending stores and shows them.
+                self.ready = events;
+                self.blobs = blobs;
+                self.put_back(raw);
+                return Err(unstored.failure);
+            }
+            self.live.publish(&events, true);
+        } else if !events.is_empty() || !batch.raw.is_empty() {
+            self.live.publish(&events, false);
+            self.journal.append(&self.live, batch).await?;
+        }
+        Ok(())
+    }
+
+    /// Stores the ending however long the database takes: a turn may not hang for ever. What cannot be stored at once
+    /// is shown already. Where the database refuses what the run has of its turn, the turn ends without it.
+    pub async fn flush_ending(&mut self, ending: impl Fn(&Turn) -> Batch, supervisor: &Supervisor) {
+        let (events, batch) = self.take(Batch::default());
+        let complete = |mut batch: Batch, turn: &Turn| {
+            let end = ending(turn);
+            (batch.ending, batch.generation_end, batch.provider_state) =
+                (end.ending, end.generation_end, end.provider_state);
+            batch
+        };
+        let (mut lines, blocks, mut raw, blobs) = (batch.lines, batch.blocks, batch.raw, batch.blobs);
+        let mut pause = limits::BACKOFF_FIRST;
+        let mut shown = false;
+        loop {
+            // Growth that could not be stored before is stored with the ending.
+            for batch in self.live.take_back() {
+                lines.extend(batch.lines);
+                raw.extend(batch.raw);
+            }
+            lines.sort_by_key(|line| line.seq);
+            raw.sort_by_key(|(_, offset, _)| *offset);
+            let (lines, blocks, raw, blobs) = (lines.clone(), blocks.clone(), raw.clone(), blobs.clone());
+            let batch = Batch { lines, blocks, raw, blobs, ..Batch::default() };
+            match self.journal.commit(&self.live, complete(batch, &self.turn)).await {
+                Ok(()) => break,
+                Err(unstored) if unstored.is_taken => {
+                    tracing::error!(turn = %self.turn.id, "somebody else has ended this turn");
+                    // Rows with places that are not theirs look like another's; then it has not ended yet.
+                    if let Err(error) = supervisor.end_as_stored(&self.live, &Ending::Failed(unstored.failure)).await {
+                        tracing::error!(turn = %self.turn.id, %error, "its ending cannot be shown");
+                    }
+                    return;
+                }
+                Err(unstored) if unstored.is_refused => {
+                    // However it ended: a part of what was shown is missing.
+                    match supervisor.end_as_stored(&self.live, &Ending::Failed(unstored.failure)).await {
+                        Ok(()) => {
+                            tracing::error!(turn = %self.turn.id, "a turn ends without what the database refuses of it");
+                            return;
+                        }
+                        Err(error) => tracing::error!(turn = %self.turn.id, %error, "an ending waits for the database"),
+                    }
+                }
+                Err(unstored) => {
+                    let code = unstored.failure.kind.as_str();
+                    tracing::error!(turn = %self.turn.id, code, "an ending waits for the disk")
+                }
+            }
+            if !shown {
+                self.live.publish(&events, false);
+                shown = true;
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(limits::RETRY_AFTER_MAX);
+        }
+        if shown {
+            self.live.committed(self.turn.last_event_seq);
+        } else {
+            self.live.publish(&events, true);
+        }
+    }
+
+    /// Takes back bytes that were not stored, before those that came since.
+    fn put_back(&mut self, pieces: Vec<(GenerationId, u64, Bytes)>) {
+        let Some(raw) = &mut self.raw else { return };
+        let mut waiting = BytesMut::new();
+        for (_, offset, bytes) in pieces.into_iter().filter(|(generation, ..)| *generation == raw.generation) {
+            raw.offset = raw.offset.min(offset);
+            waiting.extend_from_slice(&bytes);
+        }
+        waiting.extend_from_slice(&raw.waiting);
+        raw.waiting = waiting;
+    }
+
+    /// Numbers and applies what is pending, so that `turn` has it; it is stored with the next flush.
+    pub fn gather(&mut self) {
+        let first = self.turn.last_event_seq + 1;
+        for (event, seq) in std::mem::take(&mut self.pending).into_iter().zip(first..) {
+            if let fold::Applied::Impossible(why) = fold::apply(&mut self.turn, seq, &event) {
+                tracing::error!(turn = %self.turn.id, seq, why, "a run recorded an event that cannot be");
+            }
+            self.ready.push(Line::numbered(event, seq));
+        }
+    }
+
+    fn take(&mut self, mut batch: Batch) -> (Vec<(Event, Line)>, Batch) {
+        self.gather();
+        let events = std::mem::take(&mut self.ready);
+        // Growth is in the journal only, until the block ends.
+        let changes = events.iter().filter(|(event, _)| !event.is_growth());
+        let touched: Vec<BlockId> = changes.filter_map(|(event, _)| event.block_id()).collect();
+        batch.blocks =
+            self.turn.blocks.iter().filter(|block| touched.contains(&block.id)).cloned().collect::<Vec<Block>>();
+        batch.lines = events.iter().map(|(_, line)| line.clone()).collect();
+        batch.blobs = std::mem::take(&mut self.blobs);
+        if let Some(raw) = &mut self.raw
+            && !raw.waiting.is_empty()
+        {
+            let bytes: Bytes = raw.waiting.split().freeze();
+            let offset = raw.offset;
+            raw.offset += bytes.len() as u64;
+            batch.raw.push((raw.generation, offset, bytes));
+        }
+        if self.structural && !self.turn.status.is_terminal() {
+            batch.progress = Some(progress_of(&self.turn));
+        }
+        self.structural = false;
+        self.last_frame = Some(Instant::now());
+        (events, batch)
+    }
+}
+
+fn progress_of(turn: &Turn) -> Progress {
+    Progress {
+        turn_id: turn.id,
+        status: turn.status,
+        last_event_seq: turn.last_event_seq,
+        provider_used: turn.provider_used.clone(),
+        model_used: turn.model_used.clone(),
+        started_at: turn.started_at,
+    }
+}

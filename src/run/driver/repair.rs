@@ -1,0 +1,91 @@
+//! Repair: a request that was refused for the reasoning in it goes out once more in the form that its provider takes, as
+//! a generation of its own, so that everything that was sent is kept as it was sent. Once a turn; what the provider says
+//! to the second form is the turn's failure.
+
+use super::generation::Progress;
+use super::{Halt, Run};
+use crate::journal::Batch;
+use turnleaf_domain::repair::Repair;
+use turnleaf_domain::{BlockState, Event, Failure};
+use turnleaf_providers::pictures;
+use turnleaf_providers::provider::{ChatRequest, Refused};
+use turnleaf_store::StoreError;
+use turnleaf_store::branches;
+
+/// What a refusal made of this turn's requests.
+#[derive(Debug, Clone)]
+pub(super) struct Repaired {
+    pub(super) repair: Repair,
+    /// How many steps, and how many blocks, the turn had then.
+    pub(super) steps: usize,
+    pub(super) blocks: usize,
+    is_announced: bool,
+    is_kept: bool,
+}
+
+impl Repaired {
+    /// One that was said and learnt from already.
+    pub(super) fn known(repair: Repair, steps: usize, blocks: usize) -> Self {
+        Self { repair, steps, blocks, is_announced: true, is_kept: true }
+    }
+}
+
+impl Run<'_> {
+    /// Whether another form of the request may be accepted. From then on requests have that form.
+    pub(super) fn repairs(&mut self, refused: &Refused, request: &ChatRequest) -> bool {
+        if self.repair.is_some() {
+            return false;
+        }
+        let is_about_request = refused.status.is_none_or(|status| matches!(status, 400 | 404 | 422));
+        let repair = is_about_request.then(|| self.provider.repair(refused, request)).flatten();
+        let Some(repair) = repair.or_else(|| pictures::repair(refused, request)) else { return false };
+        let (steps, blocks) = (self.steps_raw.len(), self.recorder.turn().blocks.len());
+        self.repair = Some(Repaired { repair, steps, blocks, is_announced: false, is_kept: false });
+        // The same bytes again would be refused again.
+        let is_changed = self.provider.build(&self.assemble().0) != self.provider.build(request);
+        if !is_changed {
+            self.repair = None;
+        }
+        is_changed
+    }
+
+    /// Stores how the refused request ended, before the repaired one is sent.
+    pub(super) async fn refused(&mut self, progress: Progress, failure: Failure) -> Result<(), Halt> {
+        self.recorder.raw(&progress.raw);
+        let charge = self.charge(self.sale(&progress)).await;
+        let end = self.generation_end(&progress, Some(&Halt::Failed(failure)), charge);
+        self.cut_off = Some(end.clone());
+        self.recorder.flush(Batch { generation_end: Some(end), ..Batch::default() }).await?;
+        self.cut_off = None;
+        Ok(())
+    }
+
+    /// Says what happened, in front of what the repaired request brings.
+    pub(super) fn announce_repair(&mut self) {
+        let Some(repaired) = self.repair.as_mut().filter(|repaired| !repaired.is_announced) else { return };
+        repaired.is_announced = true;
+        // Not of the generation that follows: its row may not be stored, and the notice still is.
+        let content = repaired.repair.notice().content();
+        let block = self.block_of_ours(content, BlockState::Done);
+        self.recorder.push(Event::BlockStart { block });
+    }
+
+    /// Keeps on the branch what an accepted repair taught, so that its next request is not refused for the same.
+    pub(super) async fn keep_repair(&mut self) {
+        let (turn, branch) = (self.job.turn.id, self.job.turn.branch_id);
+        let context = self.context.clone().unwrap_or_default();
+        let Some(repaired) = self.repair.as_mut().filter(|repaired| !repaired.is_kept) else { return };
+        repaired.is_kept = true;
+        let mut state = context.state;
+        state.learn(repaired.repair, context.earlier, turn);
+        let stored: Result<(), StoreError> = async {
+            let mut tx = self.supervisor.db().begin().await?;
+            branches::set_provider_state(&mut tx, branch, &state).await?;
+            tx.commit().await
+        }
+        .await;
+        if let Err(error) = stored {
+            tracing::warn!(%branch, %error, "what a refusal taught is not kept; the next request will be repaired again");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! How calls move, as events: an end and its result are stored together, each as soon as it comes.
+
+use serde_json::{Map, Value};
+
+use super::super::{Halt, Run};
+use super::call::{Ending, Stage, Step};
+use crate::journal::Batch;
+use turnleaf_domain::block::{ToolStatus, chat_seq};
+use turnleaf_domain::tool::ToolProgress;
+use turnleaf_domain::{Author, Block, BlockState, Content, Event};
+use turnleaf_platform::ids;
+
+impl Run<'_> {
+    /// Ends a call and stores that.
+    pub(super) async fn end_call(&mut self, step: &mut Step, at: usize, ending: Ending) -> Result<(), Halt> {
+        self.record_end(step, at, ending);
+        self.recorder.flush(Batch::default()).await?;
+        Ok(())
+    }
+
+    /// Ends a call; stored with the next flush.
+    pub(super) fn record_end(&mut self, step: &mut Step, at: usize, ending: Ending) {
+        step.give_up_work(at);
+        let call = &mut step.calls[at];
+        call.stage = Stage::Over;
+        let Ending { status, outcome, took, mut metadata } = ending;
+        if std::mem::take(&mut call.has_progress) {
+            metadata.insert(ToolProgress::KEY.to_owned(), Value::Null);
+        }
+        self.recorder.push(Event::BlockUpdate {
+            block_id: call.pending.block_id,
+            status,
+            duration_ms: took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
+            metadata: or_null(metadata),
+        });
+        let is_error = status != ToolStatus::Done;
+        let content = Content::ToolResult {
+            tool_use_id: call.pending.tool_use_id.clone(),
+            tool_name: call.pending.name.clone(),
+            result: outcome.result,
+            success: !is_error,
+            is_error,
+            metadata: or_null(outcome.metadata),
+        };
+        let (author, call) = (Author::Tool, call.pending.block_id);
+        let block = Block { author, parent_block_id: Some(call), ..self.block_of_ours(content, BlockState::Done) };
+        let generation_id = self.recorder.turn().blocks.iter().find(|known| known.id == call);
+        let block = Block { generation_id: generation_id.and_then(|known| known.generation_id), ..block };
+        self.recorder.blobs(block.id, outcome.blobs);
+        self.recorder.push(Event::BlockStart { block });
+    }
+
+    /// A new block at the end of the turn.
+    pub(in crate::driver) fn block_of_ours(&mut self, content: Content, state: BlockState) -> Block {
+        // With what was noted, so that its place is the next one.
+        self.recorder.gather();
+        let seq = self.recorder.turn().next_block_seq();
+        Block {
+            id: ids::mint(),
+            seq,
+            chat_seq: chat_seq(self.job.turn.ord, seq),
+            author: Author::System,
+            state,
+            content,
+            parent_block_id: None,
+            generation_id: None,
+            block_metadata: Value::Null,
+            created_at: self.supervisor.clock().now(),
+        }
+    }
+}
+
+/// No members are nothing.
+pub(super) fn or_null(members: Map<String, Value>) -> Value {
+    if members.is_empty() { Value::Null } else { Value::Object(members) }
+}

@@ -1,0 +1,176 @@
+//! How a turn ends: the events that close whatever is open, so that every turn reaches one terminal state, keeps what
+//! was shown, and leaves no tool call without a result (reliability.md 1.3 rule 8, domain.md C11, I7).
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use turnleaf_domain::block::{ToolStatus, chat_seq};
+use turnleaf_domain::{
+    Author, Block, BlockId, BlockState, Content, Cost, Event, Failure, FailureKind, Turn, TurnStatus, Usage, tool,
+};
+
+/// What the model is told about a call during which the server went away.
+pub const INTERRUPTED: &str = "interrupted: the server restarted; the tool may or may not have run";
+/// About one that a person's Stop ended, one that the end of its reply cut off, and one that did not begin before that.
+const STOPPED: &str = "cancelled by the user";
+const CUT_OFF: &str = "interrupted; the tool may or may not have run";
+const NEVER_BEGAN: &str = "cancelled: the reply ended before this call began; the tool was not run";
+
+/// Why a turn ends.
+#[derive(Debug, Clone)]
+pub enum Ending {
+    Complete,
+    Stopped,
+    Failed(Failure),
+}
+
+/// What all generations of a turn took together.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Spent {
+    pub usage: Usage,
+    pub cost: Option<Cost>,
+}
+
+/// The events that end `turn`, whatever state it is in. New blocks begin `now`, their places are numbered from `seq` on,
+/// and `mint` gives their ids. A turn that is over has its ending.
+pub fn closing(
+    turn: &Turn,
+    ending: &Ending,
+    spent: Spent,
+    (now, mut seq): (DateTime<Utc>, u32),
+    mint: impl Fn() -> BlockId,
+) -> Vec<Event> {
+    if turn.status.is_terminal() {
+        return Vec::new();
+    }
+    let mut events = Vec::new();
+    let mut results = Vec::new();
+    for block in &turn.blocks {
+        let call = if let Content::ToolUse { status, .. } = &block.content { Some(*status) } else { None };
+        if block.state == BlockState::Open {
+            events.push(Event::BlockEnd {
+                block_id: block.id,
+                state: if matches!(ending, Ending::Complete) { BlockState::Done } else { BlockState::Aborted },
+                content: closed_call(&block.content),
+            });
+        } else if let Some(status) = call.filter(|status| status.is_open()) {
+            events.push(Event::tool_moved(block.id, end_of(status, ending), None));
+        }
+        // Of a call that the client runs the result comes with the client's next turn.
+        if let Content::ToolUse { tool_use_id, tool_name, status, .. } = &block.content
+            && *status != ToolStatus::HandedOver
+            && !turn.blocks.iter().any(|other| answers(other, block.id))
+        {
+            results.push((block, *status, tool_use_id, tool_name));
+        }
+    }
+    for (call, status, tool_use_id, tool_name) in results {
+        let content = failed_result(tool_use_id, tool_name, synthetic_result(status, ending));
+        events.push(Event::BlockStart { block: result_block(turn, seq, mint(), call, content, now) });
+        seq += 1;
+    }
+    let status = match ending {
+        Ending::Complete => TurnStatus::Complete,
+        Ending::Stopped => TurnStatus::Cancelled,
+        Ending::Failed(failure) => {
+            let block = Block {
+                id: mint(),
+                seq,
+                chat_seq: chat_seq(turn.ord, seq),
+                author: Author::System,
+                state: BlockState::Done,
+                content: Content::Text { text: failure.message.clone(), is_error: true },
+                parent_block_id: None,
+                generation_id: None,
+                block_metadata: Value::Null,
+                created_at: now,
+            };
+            events.push(Event::BlockStart { block });
+            events.push(Event::Error(failure.clone()));
+            TurnStatus::Error
+        }
+    };
+    let Spent { usage, cost } = spent;
+    events.push(Event::TurnEnd { status, usage, cost, at: Some(now) });
+    events
+}
+
+fn answers(block: &Block, call: BlockId) -> bool {
+    matches!(block.content, Content::ToolResult { .. }) && block.parent_block_id == Some(call)
+}
+
+/// What a tool call that was cut off becomes; other blocks end as they are.
+fn closed_call(content: &Content) -> Option<Content> {
+    let Content::ToolUse { tool_use_id, tool_name, arguments_raw, duration_ms, .. } = content else {
+        return None;
+    };
+    Some(Content::ToolUse {
+        tool_use_id: tool_use_id.clone(),
+        tool_name: tool_name.clone(),
+        arguments: arguments_raw.as_deref().and_then(tool::parse_arguments).unwrap_or(Value::Null),
+        arguments_raw: arguments_raw.clone(),
+        status: ToolStatus::Cancelled,
+        duration_ms: *duration_ms,
+    })
+}
+
+/// What becomes of an open call: one that ran while the server went away may have done its work.
+fn end_of(status: ToolStatus, ending: &Ending) -> ToolStatus {
+    if status == ToolStatus::Running && is_restart(ending) { ToolStatus::Interrupted } else { ToolStatus::Cancelled }
+}
+
+fn is_restart(ending: &Ending) -> bool {
+    matches!(ending, Ending::Failed(failure) if failure.kind == FailureKind::ServerRestarted)
+}
+
+/// What the model is told about a call that never got its result.
+fn synthetic_result(status: ToolStatus, ending: &Ending) -> &'static str {
+    match (ending, status) {
+        (Ending::Stopped, _) => STOPPED,
+        (_, ToolStatus::Pending | ToolStatus::AwaitingApproval) => NEVER_BEGAN,
+        (Ending::Failed(_), ToolStatus::Running) if is_restart(ending) => INTERRUPTED,
+        (Ending::Complete | Ending::Failed(_), _) => CUT_OFF,
+    }
+}
+
+/// The events that interrupt what ran in a turn that goes on: it waits for a person, and the server restarted.
+pub fn interrupting(turn: &Turn, (now, first): (DateTime<Utc>, u32), mint: impl Fn() -> BlockId) -> Vec<Event> {
+    let (mut events, mut results) = (Vec::new(), Vec::new());
+    for block in &turn.blocks {
+        let Content::ToolUse { tool_use_id, tool_name, status: ToolStatus::Running, .. } = &block.content else {
+            continue;
+        };
+        events.push(Event::tool_moved(block.id, ToolStatus::Interrupted, None));
+        let seq = first + results.len() as u32;
+        let content = failed_result(tool_use_id, tool_name, INTERRUPTED);
+        results.push(Event::BlockStart { block: result_block(turn, seq, mint(), block, content, now) });
+    }
+    events.extend(results);
+    events
+}
+
+fn failed_result(tool_use_id: &str, tool_name: &str, why: &str) -> Content {
+    Content::ToolResult {
+        tool_use_id: tool_use_id.to_owned(),
+        tool_name: tool_name.to_owned(),
+        result: Value::String(why.to_owned()),
+        success: false,
+        is_error: true,
+        metadata: Value::Null,
+    }
+}
+
+fn result_block(turn: &Turn, seq: u32, id: BlockId, call: &Block, content: Content, now: DateTime<Utc>) -> Block {
+    Block {
+        id,
+        seq,
+        chat_seq: chat_seq(turn.ord, seq),
+        author: Author::Tool,
+        state: BlockState::Done,
+        content,
+        parent_block_id: Some(call.id),
+        generation_id: call.generation_id,
+        block_metadata: Value::Null,
+        created_at: now,
+    }
+}

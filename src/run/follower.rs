@@ -1,0 +1,169 @@
+//! Followers: replay from the journal, then what comes live, then a clean end. A follower holds no lock and no database
+//! connection while it waits, and one that falls behind is served from the journal again.
+
+use std::collections::VecDeque;
+
+use async_stream::try_stream;
+use futures::Stream;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::live::{Joined, Line, Notification};
+use super::supervisor::Supervisor;
+use turnleaf_domain::{FailureKind, Turn, TurnId, UserId};
+use turnleaf_store::{StoreError, turn_events, turns};
+
+/// Lines read from the journal at a time.
+const PAGE: u32 = 500;
+/// How often a turn that another process drives is looked at.
+const ELSEWHERE: std::time::Duration = std::time::Duration::from_millis(250);
+
+/// Where a follower begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cursor {
+    /// After this event; 0 is the beginning.
+    After(u64),
+    /// What the follower sent is no cursor of this turn: it gets a snapshot.
+    Unknown,
+}
+
+/// What a follower is given.
+#[derive(Debug, Clone)]
+pub enum Followed {
+    Line(Line),
+    Snapshot(Box<Turn>),
+}
+
+impl Supervisor {
+    /// Follows a turn of this owner. `None` when there is no such turn for them.
+    pub async fn follow(
+        &self,
+        owner: UserId,
+        id: TurnId,
+        cursor: Cursor,
+    ) -> Result<Option<impl Stream<Item = Result<Followed, StoreError>> + Send + use<>>, StoreError> {
+        let Some(turn) = turns::find(self.db(), owner, id).await? else {
+            return Ok(None);
+        };
+        let turn = self.live(id).map_or(turn, |live| live.turn());
+        let supervisor = self.clone();
+        Ok(Some(try_stream! {
+            let mut at = match cursor {
+                Cursor::After(at) if !needs_snapshot(&turn, at) => at,
+                _ => {
+                    let (at, over) = (turn.last_event_seq, turn.status.is_terminal());
+                    yield Followed::Snapshot(Box::new(turn));
+                    if over {
+                        return;
+                    }
+                    at
+                }
+            };
+            let mut was_live = false;
+            'following: loop {
+                let joined = supervisor.live(id).map(|live| live.join());
+                let is_over = || supervisor.live(id).is_none_or(|live| live.with_turn(|turn| turn.status.is_terminal()));
+                if was_live && is_over() {
+                    // It ended, perhaps with less than this follower was shown.
+                    let Some(turn) = turns::find(supervisor.db(), owner, id).await? else { return };
+                    if turn.status.is_terminal() && needs_snapshot(&turn, at) {
+                        yield Followed::Snapshot(Box::new(turn));
+                        return;
+                    }
+                }
+                was_live |= joined.is_some();
+                let stored = joined.as_ref().map_or(u64::MAX, |joined| joined.committed);
+                while at < stored {
+                    let page = turn_events::after(supervisor.db(), owner, id, at, PAGE).await?;
+                    let full = page.len() as u32 == PAGE;
+                    for (seq, json) in page.into_iter().take_while(|(seq, _)| *seq <= stored) {
+                        if seq > at + 1 || !turn_events::is_readable(&json) {
+                            // Missing or damaged lines: what the turn is by now replaces the lines up to here.
+                            let Some(stored) = turns::find(supervisor.db(), owner, id).await? else { return };
+                            let turn = supervisor.live(id).map_or(stored, |live| live.turn());
+                            let over = turn.status.is_terminal();
+                            at = turn.last_event_seq.max(seq);
+                            yield Followed::Snapshot(Box::new(turn));
+                            if over {
+                                return;
+                            }
+                            continue 'following;
+                        }
+                        let line = Line { seq, json: json.into() };
+                        let over = line.name() == "turn_end";
+                        at = seq;
+                        yield Followed::Line(line);
+                        if over {
+                            return;
+                        }
+                    }
+                    if !full {
+                        break;
+                    }
+                }
+                let Some(Joined { tail, mut lines, .. }) = joined else {
+                    // Not running here: another process has it, or it ended between two looks.
+                    let Some(turn) = turns::find(supervisor.db(), owner, id).await? else {
+                        // Deleted: there is nothing to wait for.
+                        return;
+                    };
+                    if turn.status.is_terminal() {
+                        if at < turn.last_event_seq && turn_events::after(supervisor.db(), owner, id, at, 1).await?.is_empty() {
+                            // Its journal was tidied away; the blocks remain.
+                            yield Followed::Snapshot(Box::new(turn));
+                            return;
+                        }
+                        if at >= turn.last_event_seq {
+                            return;
+                        }
+                    } else {
+                        tokio::time::sleep(ELSEWHERE).await;
+                    }
+                    continue;
+                };
+                let mut waiting: VecDeque<Notification> = tail.into_iter().map(Notification::Line).collect();
+                loop {
+                    let next = match waiting.pop_front() {
+                        Some(next) => next,
+                        None => match lines.recv().await {
+                            Ok(next) => next,
+                            // Too slow, or the run is over: the journal has the rest.
+                            Err(RecvError::Lagged(_) | RecvError::Closed) => break,
+                        },
+                    };
+                    let Notification::Line(line) = next else {
+                        let Some(turn) = turns::find(supervisor.db(), owner, id).await? else { return };
+                        yield Followed::Snapshot(Box::new(turn));
+                        return;
+                    };
+                    if line.seq <= at {
+                        continue;
+                    }
+                    if line.seq > at + 1 {
+                        // What lies between is not stored yet: looking again at once would keep a processor busy.
+                        tokio::time::sleep(ELSEWHERE).await;
+                        break;
+                    }
+                    at = line.seq;
+                    let over = line.name() == "turn_end";
+                    yield Followed::Line(line);
+                    if over {
+                        return;
+                    }
+                }
+            }
+        }))
+    }
+}
+
+/// Whether a turn may have ended with less than its followers were shown: a crash, or a database that refused it, took growth
+/// away before it was stored.
+pub fn may_be_shortened(turn: &Turn) -> bool {
+    let kind = turn.error.as_ref().map(|failure| failure.kind);
+    matches!(kind, Some(FailureKind::ServerRestarted | FailureKind::Internal))
+}
+
+/// Whether replaying from `at` could mislead: the follower saw growth that is not stored, so its numbers mean something
+/// else now; or it claims to have seen what does not exist.
+fn needs_snapshot(turn: &Turn, at: u64) -> bool {
+    at > 0 && (may_be_shortened(turn) || at > turn.last_event_seq)
+}

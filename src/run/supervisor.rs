@@ -1,0 +1,328 @@
+//! The supervisor: starts runs, stops them, and waits for them when the server goes down.
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::bases::Bases;
+use super::driver::{self, Begins};
+use super::ending::Ending;
+use super::journal::Journal;
+use super::live::{Interrupt, Live, LiveTurns};
+use super::pace::Pace;
+use super::paths::Paths;
+use turnleaf_domain::settle::Settled;
+use turnleaf_domain::waiting::waits_for;
+use turnleaf_domain::{Capabilities, Chat, ChatId, Failure, FailureKind, Lock, Turn, TurnId, UserId, limits};
+use turnleaf_platform::clock::Clock;
+use turnleaf_providers::registry::Registry;
+use turnleaf_store::{Db, StoreError, turns};
+use turnleaf_tools::toolbox::Toolbox;
+
+/// A turn to drive, as the service stored it.
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub owner: UserId,
+    pub chat: Chat,
+    /// The pending assistant turn.
+    pub turn: Turn,
+    pub lock: Lock,
+    /// What goes out, as it was settled when the exchange was made.
+    pub settled: Settled,
+    pub capabilities: Capabilities,
+}
+
+/// What a Stop found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopOutcome {
+    /// The turn was running here; its ending is stored now.
+    Ended,
+    /// Nothing of the sort runs here.
+    NotRunning,
+}
+
+struct Shared {
+    db: Db,
+    registry: Arc<Registry>,
+    toolbox: Arc<dyn Toolbox>,
+    clock: Arc<dyn Clock>,
+    journal: Journal,
+    live: LiveTurns,
+    tasks: TaskTracker,
+    /// The server goes down: what only waits for a person is left as it is.
+    closing: CancellationToken,
+    /// The chat of every reply that begins.
+    begun: broadcast::Sender<ChatId>,
+    /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, domain.md 4.3 generations).
+    stores_raw: AtomicBool,
+    pace: Pace,
+    paths: Paths,
+    bases: Bases,
+}
+
+/// Beginnings that a listener may be behind.
+const BEGUN: usize = 256;
+
+/// A handle on all runs of this process.
+#[derive(Clone)]
+pub struct Supervisor(Arc<Shared>);
+
+impl Supervisor {
+    /// Starts the journal's writer; runs begin with `start`.
+    pub fn new(
+        db: Db,
+        registry: Arc<Registry>,
+        toolbox: Arc<dyn Toolbox>,
+        clock: Arc<dyn Clock>,
+        store_raw: bool,
+        pace: Pace,
+    ) -> Self {
+        let tasks = TaskTracker::new();
+        let (journal, _writer) = Journal::start(db.clone(), clock.clone(), pace.database);
+        Self(Arc::new(Shared {
+            db,
+            registry,
+            toolbox,
+            clock,
+            journal,
+            live: LiveTurns::default(),
+            tasks,
+            closing: CancellationToken::new(),
+            begun: broadcast::Sender::new(BEGUN),
+            stores_raw: AtomicBool::new(store_raw),
+            pace,
+            paths: Paths::default(),
+            bases: Bases::default(),
+        }))
+    }
+
+    pub fn db(&self) -> &Db {
+        &self.0.db
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    pub fn toolbox(&self) -> &Arc<dyn Toolbox> {
+        &self.0.toolbox
+    }
+
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.0.clock
+    }
+
+    pub(super) fn journal(&self) -> &Journal {
+        &self.0.journal
+    }
+
+    pub fn stores_raw(&self) -> bool {
+        self.0.stores_raw.load(Ordering::Relaxed)
+    }
+
+    /// Keeps provider bytes from the next generation on, or keeps them no longer.
+    pub fn set_stores_raw(&self, stores_raw: bool) {
+        self.0.stores_raw.store(stores_raw, Ordering::Relaxed);
+    }
+
+    pub(super) fn paths(&self) -> &Paths {
+        &self.0.paths
+    }
+
+    pub(super) fn bases(&self) -> &Bases {
+        &self.0.bases
+    }
+
+    pub(super) fn pace(&self) -> Pace {
+        self.0.pace
+    }
+
+    /// The turn as it runs here, if it does.
+    pub fn live(&self, id: TurnId) -> Option<Arc<Live>> {
+        self.0.live.get(id)
+    }
+
+    /// How many turns run. One that waits for a person does not.
+    pub fn running(&self) -> usize {
+        self.0.live.working()
+    }
+
+    /// The turns of a chat that run or wait for a person. One that is missing has its end in the database.
+    pub fn running_in(&self, chat: ChatId) -> Vec<TurnId> {
+        let of_chat = |live: Arc<Live>| live.with_turn(|turn| (turn.chat_id == chat).then_some(turn.id));
+        self.0.live.all().into_iter().filter_map(of_chat).collect()
+    }
+
+    /// The owner's chats in which replies run, each with whether one of them waits for a person.
+    pub fn running_chats(&self, owner: UserId) -> BTreeMap<ChatId, bool> {
+        let mut chats = BTreeMap::new();
+        for live in self.0.live.all().into_iter().filter(|live| live.owner() == owner) {
+            let (chat, waits) = live.with_turn(|turn| (turn.chat_id, waits_for(turn).is_some()));
+            *chats.entry(chat).or_default() |= waits;
+        }
+        chats
+    }
+
+    /// Tells the chat of every reply that begins from now on.
+    pub fn begun(&self) -> broadcast::Receiver<ChatId> {
+        self.0.begun.subscribe()
+    }
+
+    /// Whether one more turn may run.
+    pub fn has_room(&self) -> bool {
+        self.running() < limits::RUNNING_TURNS && !self.0.tasks.is_closed()
+    }
+
+    /// Whether the server goes down: nothing new begins.
+    pub fn is_closing(&self) -> bool {
+        self.0.tasks.is_closed()
+    }
+
+    /// Done when the server goes down.
+    pub(super) async fn closing(&self) {
+        self.0.closing.cancelled().await;
+    }
+
+    /// Drives the turn in a task of its own. It is in the list of running turns when this returns, so a Stop that comes
+    /// at once finds it.
+    pub fn start(&self, job: Job) {
+        let live = Arc::new(Live::new(job.owner, job.turn.clone()));
+        let id = job.turn.id;
+        let room = self.0.live.insert(id, live.clone());
+        // An error only says that nobody listens.
+        let _ = self.0.begun.send(job.chat.id);
+        let supervisor = self.clone();
+        self.0.tasks.spawn(async move {
+            if room {
+                supervisor.drive(live, job, Begins::Anew).await;
+            } else {
+                let failure = Failure::new(FailureKind::Internal, "").with_detail("too many replies run at once");
+                driver::fail(&supervisor, &live, failure).await;
+                supervisor.gone(&live, id);
+            }
+        });
+    }
+
+    /// Drives a turn that waits for a person, as an earlier process left it. Does nothing where it is driven already.
+    pub(super) fn go_on(&self, job: Job) {
+        let live = Arc::new(Live::new(job.owner, job.turn.clone()));
+        if !self.0.live.insert_waiting(job.turn.id, live.clone()) {
+            return;
+        }
+        let _ = self.0.begun.send(job.chat.id);
+        let supervisor = self.clone();
+        self.0.tasks.spawn(async move { supervisor.drive(live, job, Begins::WhereItWaits).await });
+    }
+
+    async fn drive(&self, live: Arc<Live>, job: Job, begins: Begins) {
+        let id = job.turn.id;
+        if AssertUnwindSafe(driver::drive(self, &live, job, begins)).catch_unwind().await.is_err() {
+            tracing::error!(turn = %id, "a run panicked; its turn ends as an error");
+            driver::fail(self, &live, Failure::new(FailureKind::Internal, "")).await;
+        }
+        self.gone(&live, id);
+    }
+
+    fn gone(&self, live: &Live, id: TurnId) {
+        self.0.live.remove(id);
+        live.end();
+    }
+
+    /// Stops a turn and returns once its ending is stored.
+    pub async fn stop(&self, id: TurnId) -> StopOutcome {
+        let Some(live) = self.live(id) else {
+            return StopOutcome::NotRunning;
+        };
+        live.interrupt(Interrupt::Stopped);
+        live.ended().await;
+        StopOutcome::Ended
+    }
+
+    /// Stops a stored turn that nothing drives any more.
+    pub async fn end_stray(&self, turn: Turn) -> Result<(), StoreError> {
+        super::sweep::end(&self.0.db, &self.0.clock, turn, &Ending::Stopped).await
+    }
+
+    /// Ends a turn as far as it is stored, because the database refuses what its run has of it.
+    pub(super) async fn end_as_stored(&self, live: &Live, ending: &Ending) -> Result<(), StoreError> {
+        let id = live.with_turn(|turn| turn.id);
+        if let Some(turn) = turns::find(&self.0.db, live.owner(), id).await?
+            && !turn.status.is_terminal()
+        {
+            super::sweep::end(&self.0.db, &self.0.clock, turn, ending).await?;
+        }
+        // Its followers were shown more.
+        if let Some(turn) = turns::find(&self.0.db, live.owner(), id).await?
+            && turn.status.is_terminal()
+        {
+            live.replace(turn);
+        }
+        Ok(())
+    }
+
+    /// How long the journal keeps runs waiting: the age of the oldest batch that is not stored.
+    pub fn journal_delay(&self) -> Duration {
+        self.0.journal.delay()
+    }
+
+    /// Waits for the running turns to finish by themselves, at most this long; ends the rest as
+    /// `server_restarted`, stored. Those that wait for a person are left at once, as they are.
+    pub async fn drain(&self, patience: Duration) {
+        self.0.tasks.close();
+        self.0.closing.cancel();
+        if tokio::time::timeout(patience, self.0.tasks.wait()).await.is_err() {
+            for live in self.0.live.all() {
+                live.interrupt(Interrupt::Shutdown);
+            }
+            // The endings are one commit each; a disk that does not answer must not keep the process for ever.
+            let _ = tokio::time::timeout(limits::CONNECT, self.0.tasks.wait()).await;
+        }
+    }
+
+    /// Drops the running turns, because another process drives the replies of this database: nothing more of them is
+    /// stored, and what waits for a person is left as it is.
+    pub fn abandon(&self) {
+        self.0.tasks.close();
+        self.0.closing.cancel();
+        for live in self.0.live.all().into_iter().filter(|live| !live.is_waiting()) {
+            live.interrupt(Interrupt::Shutdown);
+        }
+    }
+
+    /// Ends what an earlier process left running. Call before serving.
+    pub async fn sweep(&self) -> Result<usize, StoreError> {
+        super::sweep::sweep(&self.0.db, &self.0.clock).await
+    }
+
+    /// What can wait for a quiet moment: indexes what is older than the index of the search, packs raw bodies that a crash
+    /// left in pieces, counts the bytes of turns that ended, forgets the journals of turns that ended long ago, and purges
+    /// what is in Trash for too long. A step that fails is logged and keeps none of the others from being done.
+    ///
+    /// # Errors
+    /// Behind all steps, the error of the first that failed.
+    pub async fn tidy(&self) -> Result<(), StoreError> {
+        let db = &self.0.db;
+        let steps = [
+            ("index of the search", super::sweep::index(db).await),
+            ("packing of raw bodies", super::sweep::pack(db).await),
+            ("count of stored bytes", super::sweep::count_stored_bytes(db).await),
+            ("deletion of old journals", super::sweep::forget_journals(db, self.0.clock.now()).await),
+            ("purge of Trash", super::purge::empty_old(db, self.0.clock.now()).await),
+        ];
+        let mut first = Ok(());
+        for (step, done) in steps {
+            if let Err(error) = done {
+                tracing::warn!(step, %error, "a step of the housekeeping failed");
+                first = first.and(Err(error));
+            }
+        }
+        first
+    }
+}

@@ -1,0 +1,273 @@
+//! The sweep at start: every turn that an earlier process left running ends as `server_restarted`, with its partial
+//! blocks and raw bytes kept (reliability.md 1.3 rule 7). One that waits for a person stays; what ran beside is
+//! interrupted.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::ending::{Ending, Spent, closing, interrupting};
+use turnleaf_domain::block::chat_seq;
+use turnleaf_domain::waiting::waits_for;
+use turnleaf_domain::{Block, BlockId, Event, Failure, FailureKind, Turn, Usage, fold, limits};
+use turnleaf_platform::clock::Clock;
+use turnleaf_platform::ids;
+use turnleaf_store::generations::{GenerationEnd, GenerationStatus, raw};
+use turnleaf_store::readable::{is_note_of, is_placeholder};
+use turnleaf_store::turn_blocks::{BlockOf, StoredPlace};
+use turnleaf_store::turn_events::EventRow;
+use turnleaf_store::turns::Progress;
+use turnleaf_store::{Db, StoreError, Tx, generations, search, spending, storage, turn_blocks, turn_events, turns};
+
+/// Ends all unfinished turns that wait for nobody; gives their number. One transaction a turn, so that a crash in the middle only leaves
+/// fewer to do.
+pub async fn sweep(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize, StoreError> {
+    let unfinished = turns::unfinished(db).await?;
+    let mut ended = 0;
+    for turn in &unfinished {
+        let waits = waits_for(turn).is_some();
+        let done = match waits {
+            true => interrupt(db, clock, turn.clone()).await,
+            false => end(db, clock, turn.clone(), &restarted()).await,
+        };
+        match done {
+            Ok(()) => ended += usize::from(!waits),
+            // A damaged or full disk is a reason not to start; one turn that cannot be ended is not.
+            Err(error) if error.is_damaged() || error.is_busy() || matches!(error, StoreError::Full) => {
+                return Err(error);
+            }
+            Err(error) => tracing::error!(turn = %turn.id, %error, "a turn of an earlier process could not be ended"),
+        }
+    }
+    Ok(ended)
+}
+
+/// How a turn ends whose process is gone.
+fn restarted() -> Ending {
+    Ending::Failed(Failure::new(FailureKind::ServerRestarted, ""))
+}
+
+/// Ends one turn that nothing drives. One that has an ending meanwhile keeps it. What the database refuses of the ending,
+/// because rows of the turn are damaged, is left out of it.
+pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending: &Ending) -> Result<(), StoreError> {
+    let now = clock.now();
+    let (usage, cost) = spending::of_turn(db, turn.id).await?;
+    let cut_off = generations::running(db, turn.id).await?;
+    let mut tx = db.begin().await?;
+    db.fence(&mut tx).await?;
+    let stored = turn_blocks::stored_places(&mut tx, &turn).await?;
+    let first = make_room(&mut turn, &stored);
+    let events = closing(&turn, ending, Spent { usage, cost }, (now, first), ids::mint::<BlockId>);
+    record(&mut tx, &mut turn, &events, &stored, now).await?;
+    // Those whose content cannot be read keep it.
+    tx.mark().await?;
+    let closed = turn_blocks::close_open(&mut tx, turn.id, now).await;
+    keep_or_undo(&mut tx, closed).await?;
+    let status = if turn.error.is_some() { GenerationStatus::Error } else { GenerationStatus::Cancelled };
+    for generation in &cut_off {
+        let end = GenerationEnd {
+            id: generation.id,
+            status,
+            raw_complete: false,
+            model_returned: generation.model_returned.clone(),
+            stop_reason: None,
+            usage: Usage::default(),
+            charge: None,
+            error: turn.error.clone(),
+            first_token_at: generation.first_token_at,
+            ended_at: now,
+        };
+        tx.mark().await?;
+        let finished = generations::finish(&mut tx, &end).await;
+        keep_or_undo(&mut tx, finished.map(drop)).await?;
+    }
+    tx.mark().await?;
+    let closed = generations::close_others(&mut tx, turn.id, status, now).await;
+    keep_or_undo(&mut tx, closed).await?;
+    tx.mark().await?;
+    let finished = turns::finish(&mut tx, &turn).await;
+    match keep_or_undo(&mut tx, finished).await? {
+        Some(true) => tx.commit().await,
+        Some(false) => {
+            tracing::warn!(turn = %turn.id, "a turn that was to be ended has an ending");
+            tx.rollback().await
+        }
+        None => {
+            // All but the row itself, which breaks the rules of its table.
+            tx.commit().await?;
+            turns::end_row(db, &turn).await.map(drop)
+        }
+    }
+}
+
+/// Keeps a change of rows behind the mark, or undoes it where a damaged row does not allow it: the end of their turn does
+/// not wait for that.
+async fn keep_or_undo<T>(tx: &mut Tx, change: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    let kept = tx.keep_or_undo(change, |error| !error.is_database_wide()).await?;
+    Ok(kept
+        .inspect_err(
+            |error| tracing::error!(%error, "a damaged row of a turn that ends stays as it is; `turnleaf fsck` names it"),
+        )
+        .ok())
+}
+
+/// Interrupts what ran in a turn that goes on.
+async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<(), StoreError> {
+    let now = clock.now();
+    let mut tx = db.begin().await?;
+    db.fence(&mut tx).await?;
+    let stored = turn_blocks::stored_places(&mut tx, &turn).await?;
+    let first = make_room(&mut turn, &stored);
+    let events = interrupting(&turn, (now, first), ids::mint::<BlockId>);
+    // The run that goes on counts its blocks from those that are stored.
+    let is_noted = turn.blocks.iter().any(|block| is_note_of(block, turn.id));
+    if events.is_empty() && !is_noted {
+        return tx.rollback().await;
+    }
+    record(&mut tx, &mut turn, &events, &stored, now).await?;
+    let progress = Progress {
+        turn_id: turn.id,
+        status: turn.status,
+        last_event_seq: turn.last_event_seq,
+        provider_used: turn.provider_used.clone(),
+        model_used: turn.model_used.clone(),
+        started_at: turn.started_at,
+    };
+    if !turns::progress(&mut tx, &progress).await? {
+        return tx.rollback().await;
+    }
+    tx.commit().await
+}
+
+/// Moves blocks that are not stored behind all rows, where a row has their place that cannot be read as theirs. Gives
+/// the place of the next block.
+fn make_room(turn: &mut Turn, stored: &[StoredPlace]) -> u32 {
+    let mut next = turn.next_block_seq().max(behind(stored));
+    let ord = turn.ord;
+    for block in &mut turn.blocks {
+        let is_stored = stored.iter().any(|row| row.id == Some(block.id));
+        let is_taken = |row: &StoredPlace| [row.seq, row.seq_in_chat].contains(&Some(block.seq));
+        if !is_stored && stored.iter().any(is_taken) {
+            (block.seq, block.chat_seq) = (next, chat_seq(ord, next));
+            next += 1;
+        }
+    }
+    turn.blocks.sort_by_key(|block| block.seq);
+    next
+}
+
+/// The first place behind all rows.
+fn behind(stored: &[StoredPlace]) -> u32 {
+    stored.iter().flat_map(|row| [row.seq, row.seq_in_chat]).flatten().max().map_or(0, |last| last + 1)
+}
+
+/// Stores events of a turn that nothing drives, and its blocks as they are with them. Rows that are finished stay as they
+/// are, unless an event changes them.
+async fn record(
+    tx: &mut Tx,
+    turn: &mut Turn,
+    events: &[Event],
+    stored: &[StoredPlace],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let first = turn.last_event_seq + 1;
+    let lines: Vec<(u64, String)> = (first..)
+        .zip(events)
+        .map(|(seq, event)| (seq, serde_json::to_string(event).unwrap_or_else(|_| "{}".into())))
+        .collect();
+    let impossible = fold::fold(turn, (first..).zip(events));
+    for (seq, why) in impossible {
+        tracing::error!(turn = %turn.id, seq, why, "the sweep wrote an event that cannot be");
+    }
+    let rows: Vec<EventRow<'_>> =
+        lines.iter().map(|(seq, event)| EventRow { turn_id: turn.id, seq: *seq, event }).collect();
+    turn_events::append(tx, &rows).await?;
+    // A notice that stands for a damaged value must not take its place; the one behind them all belongs to the turn.
+    let is_of_turn = |block: &&Block| !is_placeholder(&block.content) || is_note_of(block, turn.id);
+    let changed = |block: &&Block| events.iter().any(|event| event.block_id() == Some(block.id));
+    let is_finished = |block: &&Block| stored.iter().any(|row| row.id == Some(block.id) && row.is_finished);
+    let blocks = turn.blocks.iter().filter(is_of_turn).filter(|block| changed(block) || !is_finished(block));
+    let blocks: Vec<BlockOf<'_>> =
+        blocks.map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    let refused = store_blocks(tx, &blocks, now).await?;
+    // Their rows are damaged; what they are is stored behind all others, so that nothing of it is lost.
+    let next = turn.next_block_seq().max(behind(stored));
+    let moved: Vec<Block> = (next..)
+        .zip(refused)
+        .map(|(seq, of)| Block { id: ids::mint(), seq, chat_seq: chat_seq(turn.ord, seq), ..of.block.clone() })
+        .collect();
+    let moved: Vec<BlockOf<'_>> =
+        moved.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    for of in store_blocks(tx, &moved, now).await? {
+        // What it names may be what is damaged.
+        let block = Block { parent_block_id: None, generation_id: None, ..of.block.clone() };
+        let left = store_blocks(tx, &[BlockOf { block: &block, ..of }], now).await?;
+        if !left.is_empty() {
+            tracing::error!(turn = %turn.id, "a block of a turn that ends cannot be stored");
+        }
+    }
+    Ok(())
+}
+
+/// Stores blocks, and gives those that the database refuses.
+async fn store_blocks<'b>(
+    tx: &mut Tx,
+    blocks: &[BlockOf<'b>],
+    now: DateTime<Utc>,
+) -> Result<Vec<BlockOf<'b>>, StoreError> {
+    tx.mark().await?;
+    let all = turn_blocks::upsert(tx, blocks, now).await;
+    if keep_or_undo(tx, all).await?.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut refused = Vec::new();
+    for of in blocks {
+        tx.mark().await?;
+        let one = turn_blocks::upsert(tx, &[*of], now).await;
+        if keep_or_undo(tx, one).await?.is_none() {
+            refused.push(*of);
+        }
+    }
+    Ok(refused)
+}
+
+/// Indexes for the search what is older than its index.
+pub async fn index(db: &Db) -> Result<(), StoreError> {
+    while search::catch_up::step(db).await? {}
+    Ok(())
+}
+
+/// Counts what turns that ended since the last time take, and all turns after an upgrade.
+pub async fn count_stored_bytes(db: &Db) -> Result<(), StoreError> {
+    while storage::count_step(db).await? {}
+    Ok(())
+}
+
+/// Turns that are tidied at a time.
+const TURNS_AT_A_TIME: u32 = 100;
+
+/// Packs the bodies that an earlier process left in pieces.
+pub async fn pack(db: &Db) -> Result<(), StoreError> {
+    loop {
+        let unpacked = raw::unpacked(db, TURNS_AT_A_TIME).await?;
+        if unpacked.is_empty() {
+            return Ok(());
+        }
+        for generation in unpacked {
+            raw::pack(db, generation).await?;
+        }
+    }
+}
+
+/// Deletes the journals of turns whose followers are all gone; their blocks remain.
+pub async fn forget_journals(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let before = now - limits::JOURNAL_KEPT;
+    loop {
+        let mut tx = db.begin().await?;
+        let deleted = turn_events::delete_old(&mut tx, before, TURNS_AT_A_TIME).await?;
+        tx.commit().await?;
+        if deleted == 0 {
+            return Ok(());
+        }
+    }
+}

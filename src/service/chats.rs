@@ -1,0 +1,226 @@
+//! Chats as a whole: list, make, rename, pin, archive. Deleting is in [`super::trash`].
+
+use std::collections::HashSet;
+
+use serde_json::json;
+
+use super::once::Made;
+use super::placement::{Place, Wanted};
+use super::{Service, ServiceError};
+use turnleaf_domain::chat::{ChatSettings, check_title};
+use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::{Branch, Chat, ChatId, Invalid, Origin, Params, UserId, limits};
+use turnleaf_platform::ids;
+use turnleaf_store::db::Tx;
+use turnleaf_store::{branches, chat_tools, chats};
+
+pub use turnleaf_store::chats::{Browsed, ListedChat};
+
+/// A chat to make before its first message.
+#[derive(Debug, Clone, Default)]
+pub struct NewChat {
+    pub title: String,
+    pub system_prompt: String,
+    pub params: Params,
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    /// `None` is what new chats get.
+    pub tools: Option<ToolChoice>,
+    /// Made by the client: the same id never makes two chats.
+    pub client_request_id: Option<String>,
+}
+
+/// What a chat begins with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Beginning {
+    pub title: String,
+    pub system_prompt: String,
+    pub params: Params,
+    /// `None` is what new chats get.
+    pub tools: Option<ToolChoice>,
+}
+
+/// What may change about a chat.
+#[derive(Debug, Clone, Default)]
+pub struct ChatChange {
+    pub title: Option<String>,
+    pub system_prompt: Option<String>,
+    pub params: Option<Params>,
+    pub pinned: Option<bool>,
+    pub archived: Option<bool>,
+}
+
+impl Service {
+    /// A chat that begins with its first branch.
+    pub(super) async fn new_chat(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        id: ChatId,
+        wanted: &Wanted,
+        Beginning { title, system_prompt, params, tools }: Beginning,
+    ) -> Result<(Chat, Place), ServiceError> {
+        if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
+            return Err(Invalid::new("prev_turn_id", "a new chat has no earlier turn").into());
+        }
+        let lock = self.first_lock(wanted)?;
+        let now = self.clock().now();
+        let mut chat = Chat {
+            id,
+            owner_id: owner,
+            settings: ChatSettings { params, titled_by_user: !title.is_empty() },
+            title,
+            system_prompt,
+            default_branch_id: None,
+            last_viewed_turn_id: None,
+            copied_from_turn_id: None,
+            pinned_at: None,
+            archived_at: None,
+            rev: 0,
+            created_at: now,
+            updated_at: now,
+        };
+        let branch = Branch {
+            id: ids::mint(),
+            chat_id: chat.id,
+            name: "main".into(),
+            lock,
+            parent_branch_id: None,
+            fork_turn_id: None,
+            head_turn_id: None,
+            origin: Origin::Root,
+            label: None,
+            pinned: false,
+            policy: Default::default(),
+            created_at: now,
+        };
+        chats::insert(tx, &chat).await?;
+        let choice = match tools {
+            Some(choice) => choice,
+            None => self.default_tools(owner).await?,
+        };
+        chat_tools::put(tx, owner, chat.id, &choice).await?;
+        branches::insert(tx, &branch, &self.frozen(&chat, &branch.lock, &choice).await).await?;
+        chats::set_default_branch(tx, chat.id, branch.id).await?;
+        chat.default_branch_id = Some(branch.id);
+        Ok((chat, Place { parent: None, branch }))
+    }
+
+    /// The newest chats, and which of them have a running reply.
+    pub async fn list_chats(&self, owner: UserId, limit: u32) -> Result<Vec<chats::ListedChat>, ServiceError> {
+        Ok(chats::list(self.db(), owner, limit).await?)
+    }
+
+    /// The same of the chats that stand behind this one in the list; none where it is not there.
+    pub async fn chats_behind(
+        &self,
+        owner: UserId,
+        behind: ChatId,
+        limit: u32,
+    ) -> Result<Vec<chats::ListedChat>, ServiceError> {
+        Ok(chats::list_behind(self.db(), owner, behind, limit).await?)
+    }
+
+    /// The newest ones that are not pinned.
+    pub async fn newest_chats(&self, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, ServiceError> {
+        Ok(chats::newest(self.db(), owner, limit).await?)
+    }
+
+    /// The pinned ones, the last one first.
+    pub async fn pinned_chats(&self, owner: UserId) -> Result<Vec<ListedChat>, ServiceError> {
+        Ok(chats::pinned(self.db(), owner, limits::PAGE_MAX).await?)
+    }
+
+    /// Some of all chats, those of the archive too.
+    pub async fn browse_chats(
+        &self,
+        owner: UserId,
+        which: &Browsed,
+        limit: u32,
+    ) -> Result<Vec<ListedChat>, ServiceError> {
+        Ok(chats::browse(self.db(), owner, which, limit).await?)
+    }
+
+    pub async fn chat(&self, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
+        chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Those of these chats that are the owner's and not deleted, in one question.
+    pub async fn chats_there(
+        &self,
+        owner: UserId,
+        chats: impl IntoIterator<Item = ChatId>,
+    ) -> Result<HashSet<ChatId>, ServiceError> {
+        Ok(chats::there(self.db(), owner, chats).await?)
+    }
+
+    /// A chat without turns, with its first branch.
+    pub async fn create_chat(&self, owner: UserId, new: NewChat) -> Result<Made<(Chat, Branch)>, ServiceError> {
+        let title = check_title(&new.title)?;
+        check_system_prompt(&new.system_prompt)?;
+        new.params.validate()?;
+        let asked = json!({
+            "new": "chat",
+            "title": new.title,
+            "system_prompt": new.system_prompt,
+            "params": new.params,
+            "provider": new.provider,
+            "model": new.model,
+            "tools": new.tools,
+        });
+        if let Some(choice) = &new.tools {
+            self.check_choice(owner, choice, None).await?;
+        }
+        let wanted = Wanted { provider: new.provider, model: new.model, ..Wanted::default() };
+        let beginning = Beginning { title, system_prompt: new.system_prompt, params: new.params, tools: new.tools };
+        let mut tx = self.db().begin().await?;
+        let id: ChatId = ids::mint();
+        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
+            tx.rollback().await?;
+            let chat = self.chat(owner, made.parse().map_err(|_| ServiceError::NotFound)?).await?;
+            let branch = self.default_branch(owner, &chat).await?.ok_or(ServiceError::NotFound)?;
+            return Ok(Made::before((chat, branch)));
+        }
+        let (chat, place) = self.new_chat(&mut tx, owner, id, &wanted, beginning).await?;
+        tx.commit().await?;
+        Ok(Made::now((chat, place.branch)))
+    }
+
+    pub async fn change_chat(&self, owner: UserId, id: ChatId, change: ChatChange) -> Result<Chat, ServiceError> {
+        let mut tx = self.db().begin().await?;
+        let chat = chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let now = self.clock().now();
+        if let Some(pinned) = change.pinned {
+            chats::set_pinned(&mut tx, owner, id, pinned.then(|| chat.pinned_at.unwrap_or(now))).await?;
+        }
+        if let Some(archived) = change.archived {
+            chats::set_archived(&mut tx, owner, id, archived.then(|| chat.archived_at.unwrap_or(now))).await?;
+        }
+        if let Some(title) = change.title {
+            let title = check_title(&title)?;
+            chats::rename(&mut tx, owner, id, &title, true).await?;
+        }
+        if let Some(prompt) = change.system_prompt {
+            check_system_prompt(&prompt)?;
+            // Models bind their reasoning to the prompt (providers.md 3.7): branches with turns keep the one they have.
+            chats::set_system_prompt(&mut tx, owner, id, &prompt).await?;
+            branches::set_prompt_of_empty(&mut tx, id, &prompt).await?;
+        }
+        if let Some(params) = change.params {
+            params.validate()?;
+            chats::set_params(&mut tx, owner, id, &params).await?;
+        }
+        tx.commit().await?;
+        self.chat(owner, id).await
+    }
+}
+
+pub(super) fn check_system_prompt(prompt: &str) -> Result<(), Invalid> {
+    if prompt.contains('\0') {
+        return Err(Invalid::new("system_prompt", "must not contain NUL"));
+    }
+    if prompt.chars().count() > limits::SYSTEM_PROMPT_CHARS {
+        return Err(Invalid::new("system_prompt", format!("at most {} characters", limits::SYSTEM_PROMPT_CHARS)));
+    }
+    Ok(())
+}

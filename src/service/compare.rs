@@ -1,0 +1,274 @@
+//! Two paths of a chat side by side: what each cost and took, and exchange by exchange where their words differ. It
+//! changes nothing.
+
+mod measures;
+mod page;
+pub mod words;
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+
+use self::words::Diff;
+use super::reading::fitting;
+use super::{Service, ServiceError};
+use turnleaf_domain::compare::{Pair, align, shared};
+use turnleaf_domain::{
+    Branch, BranchId, Chat, ChatId, Content, Cost, Failure, Invalid, Lock, Role, Turn, TurnId, TurnStatus, Usage,
+    UserId, limits,
+};
+use turnleaf_platform::tasks;
+use turnleaf_providers::registry::models::display_name;
+use turnleaf_store::turns::Ancestor;
+use turnleaf_store::{branches, turns};
+
+/// Two paths of a chat, and one page of their exchanges.
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+pub struct Comparison {
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub chat: Chat,
+    pub chat_id: ChatId,
+    /// The last turn that both paths share; null when they have different roots.
+    pub common_turn_id: Option<TurnId>,
+    /// How many turns they share.
+    pub common_turns: usize,
+    pub left: Side,
+    pub right: Side,
+    /// Pairs of exchanges behind the common turn, of which `pairs` are those from `skip` on.
+    pub total: usize,
+    pub skip: usize,
+    pub limit: usize,
+    /// The `skip` of the next page. A page ends before `limit` when its texts are very long.
+    pub next_skip: Option<usize>,
+    pub pairs: Vec<ComparedPair>,
+}
+
+/// One path, behind the common turn.
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+#[schema(as = ComparedSide)]
+pub struct Side {
+    pub leaf_turn_id: TurnId,
+    /// The branch of the leaf, with its lock.
+    pub branch: Branch,
+    /// Every model that answers on this side, in the order of its first reply.
+    pub locks: Vec<NamedLock>,
+    /// The other path goes on from here: this side has nothing of its own.
+    pub is_ancestor: bool,
+    pub messages: usize,
+    pub replies: usize,
+    /// Replies that are not complete, by status.
+    #[schema(value_type = BTreeMap<String, usize>)]
+    pub unfinished: BTreeMap<&'static str, usize>,
+    pub usage: Usage,
+    /// Null where the cost of any reply is unknown.
+    pub cost: Option<Cost>,
+    /// From the message to the first words of its reply: the mean of the replies of which it is known, milliseconds.
+    pub mean_first_token_ms: Option<u64>,
+    /// From the message to the end of its reply: the sum of those that ended, milliseconds.
+    pub total_ms: Option<u64>,
+    pub tools: Vec<ToolCount>,
+}
+
+/// A lock with its model's name for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct NamedLock {
+    #[serde(flatten)]
+    pub lock: Lock,
+    pub name: String,
+}
+
+/// How often a tool was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct ToolCount {
+    pub name: String,
+    pub calls: usize,
+}
+
+/// The exchanges at one place of both paths.
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+pub struct ComparedPair {
+    /// From 1, counted behind the common turn.
+    pub number: usize,
+    pub left: Option<Half>,
+    pub right: Option<Half>,
+    /// The words of the messages; null where neither side has one.
+    pub message: Option<Diff>,
+    /// The words of the replies; null where neither side has one.
+    pub reply: Option<Diff>,
+}
+
+/// One side of a pair.
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+pub struct Half {
+    pub message: Option<ComparedMessage>,
+    pub reply: Option<ComparedReply>,
+}
+
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+pub struct ComparedMessage {
+    pub turn_id: TurnId,
+    /// The types of its blocks that are no text, such as images.
+    pub attachments: Vec<String>,
+}
+
+/// What answers a message; of several turns in a row, all of them together.
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
+pub struct ComparedReply {
+    /// The last of the turns.
+    pub turn_id: TurnId,
+    pub model: NamedLock,
+    /// The model as the provider names it.
+    pub model_used: Option<String>,
+    pub status: TurnStatus,
+    pub failure: Option<Failure>,
+    pub usage: Usage,
+    pub cost: Option<Cost>,
+    /// As in [`Side`].
+    pub first_token_ms: Option<u64>,
+    pub total_ms: Option<u64>,
+    pub tools: Vec<ToolCount>,
+}
+
+/// What a comparison is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Compare {
+    pub left: TurnId,
+    pub right: TurnId,
+    /// Pairs to leave out.
+    pub skip: usize,
+    pub limit: u32,
+}
+
+/// A path while it is compared: its turns behind the common one.
+struct Walk {
+    own: Vec<Ancestor>,
+    end: TurnId,
+}
+
+impl Service {
+    /// Compares two paths of a chat, each by the turn at its end.
+    ///
+    /// # Errors
+    /// `NotFound` when the chat or a turn is not the owner's; `Invalid` for a turn of another chat, for the same turn
+    /// twice, and for a limit outside its bounds.
+    pub async fn compare(&self, owner: UserId, chat: ChatId, asked: Compare) -> Result<Comparison, ServiceError> {
+        if !(1..=limits::COMPARE_MAX).contains(&asked.limit) {
+            return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::COMPARE_MAX)).into());
+        }
+        let chat = self.chat(owner, chat).await?;
+        let left = self.path_in(owner, &chat, "left", asked.left).await?;
+        let right = self.path_in(owner, &chat, "right", asked.right).await?;
+        if asked.left == asked.right {
+            return Err(Invalid::new("right", "this is the same turn as the left one").into());
+        }
+        let ids = |path: &[Ancestor]| path.iter().map(|turn| turn.id).collect::<Vec<_>>();
+        let common_turns = shared(&ids(&left), &ids(&right));
+        let common_turn_id = common_turns.checked_sub(1).map(|last| left[last].id);
+        let left = Walk { own: left[common_turns..].to_vec(), end: asked.left };
+        let right = Walk { own: right[common_turns..].to_vec(), end: asked.right };
+        let known = branches::list(self.db(), owner, chat.id).await?;
+        let locks: HashMap<BranchId, &Branch> = known.iter().map(|branch| (branch.id, branch)).collect();
+        let roles = |walk: &Walk| walk.own.iter().map(|turn| turn.role).collect::<Vec<_>>();
+        let aligned = align(&roles(&left), &roles(&right));
+        let skip = asked.skip.min(aligned.len());
+        let page = &aligned[skip..(skip + asked.limit as usize).min(aligned.len())];
+        let left_bytes = self.bytes_of(owner, &left, common_turns, page.iter().map(|pair| &pair.left)).await?;
+        let right_bytes = self.bytes_of(owner, &right, common_turns, page.iter().map(|pair| &pair.right)).await?;
+        let bytes = left_bytes.into_iter().zip(right_bytes).map(|(left, right)| left + right);
+        let page = &page[..fitting(bytes, limits::COMPARE_BYTES)];
+        let left_turns = self.turns_of(owner, &left, page.iter().map(|pair| pair.left.clone())).await?;
+        let right_turns = self.turns_of(owner, &right, page.iter().map(|pair| pair.right.clone())).await?;
+        let draft = |(number, pair)| draft(number, pair, (&left, &left_turns), (&right, &right_turns), &locks);
+        let drafts: Vec<Draft> = (skip + 1..).zip(page).map(draft).collect();
+        let next_skip = Some(skip + drafts.len()).filter(|next| *next < aligned.len());
+        // Comparing long texts takes its time, which must not be the other requests'.
+        let pairs = tasks::spawn_blocking(move || drafts.into_iter().map(Draft::compared).collect());
+        let pairs = pairs.await.map_err(|_| turnleaf_store::StoreError::Gone("the comparison"))?;
+        Ok(Comparison {
+            chat_id: chat.id,
+            common_turn_id,
+            common_turns,
+            left: self.side(owner, &left, &locks).await?,
+            right: self.side(owner, &right, &locks).await?,
+            total: aligned.len(),
+            skip,
+            limit: asked.limit as usize,
+            next_skip,
+            pairs,
+            chat,
+        })
+    }
+
+    async fn path_in(
+        &self,
+        owner: UserId,
+        chat: &Chat,
+        field: &str,
+        leaf: TurnId,
+    ) -> Result<Vec<Ancestor>, ServiceError> {
+        let path = turns::lineage(self.db(), owner, leaf).await?;
+        match path.last() {
+            None => Err(ServiceError::NotFound),
+            Some(end) if end.chat_id != chat.id => Err(Invalid::new(field, "this turn belongs to another chat").into()),
+            Some(_) => Ok(path),
+        }
+    }
+}
+
+/// A pair whose texts are yet to be compared.
+struct Draft {
+    number: usize,
+    halves: [Option<Half>; 2],
+    messages: [Option<String>; 2],
+    replies: [Option<String>; 2],
+}
+
+impl Draft {
+    fn compared(self) -> ComparedPair {
+        let diff = |[left, right]: [Option<String>; 2]| {
+            (left.is_some() || right.is_some())
+                .then(|| Diff::of(left.as_deref().unwrap_or_default(), right.as_deref().unwrap_or_default()))
+        };
+        let [left, right] = self.halves;
+        ComparedPair { number: self.number, left, right, message: diff(self.messages), reply: diff(self.replies) }
+    }
+}
+
+type OneSide<'a> = (&'a Walk, &'a HashMap<TurnId, Turn>);
+
+fn draft(
+    number: usize,
+    pair: &Pair,
+    left: OneSide<'_>,
+    right: OneSide<'_>,
+    locks: &HashMap<BranchId, &Branch>,
+) -> Draft {
+    let [left, right] = [(left, &pair.left), (right, &pair.right)].map(|((walk, turns), range)| {
+        let own: Vec<(&Ancestor, &Turn)> =
+            walk.own[range.clone()].iter().filter_map(|at| Some((at, turns.get(&at.id)?))).collect();
+        let (messages, replies): (Vec<_>, Vec<_>) = own.into_iter().partition(|(at, _)| at.role == Role::User);
+        let message = messages.first().map(|(_, turn)| ComparedMessage {
+            turn_id: turn.id,
+            attachments: turn
+                .blocks
+                .iter()
+                .filter(|block| !matches!(block.content, Content::Text { .. }))
+                .map(|block| block.content.block_type().to_owned())
+                .collect(),
+        });
+        let text = |turns: &[(&Ancestor, &Turn)]| {
+            let texts: Vec<String> = turns.iter().map(|(_, turn)| turn.content_text()).collect();
+            (!turns.is_empty()).then(|| texts.join("\n\n"))
+        };
+        let (message_text, reply_text) = (text(&messages), text(&replies));
+        let half = Half { message, reply: measures::reply(&replies, locks) };
+        ((!range.is_empty()).then_some(half), message_text, reply_text)
+    });
+    Draft { number, halves: [left.0, right.0], messages: [left.1, right.1], replies: [left.2, right.2] }
+}
+
+/// A lock with its model's name for people.
+fn named(lock: &Lock) -> NamedLock {
+    NamedLock { lock: lock.clone(), name: display_name(&lock.model) }
+}

@@ -1,0 +1,142 @@
+//! Documents: read, compared, thrown away and brought back. Making and changing them is [`change`]'s. A version never
+//! changes, so what a message names of one stays what it was.
+
+use chrono::{DateTime, Utc};
+
+use super::compare::words::Diff;
+use super::error::Unfit;
+use super::{Service, ServiceError};
+use turnleaf_domain::{ChatId, DocumentId, Needle, UserId, limits};
+use turnleaf_platform::ids;
+use turnleaf_platform::tasks;
+use turnleaf_run::purge::{delete_documents, purge_doomed};
+use turnleaf_store::documents;
+use turnleaf_store::documents::purge::Doomed;
+use turnleaf_store::documents::write;
+
+pub mod change;
+
+pub use change::{DocumentChange, NewDocument, Source, TEXT_KINDS};
+pub use turnleaf_store::documents::{Document, Version};
+
+impl Service {
+    /// Makes the words of an earlier version the newest ones.
+    pub async fn restore_version(
+        &self,
+        owner: UserId,
+        id: DocumentId,
+        version: DateTime<Utc>,
+    ) -> Result<Document, ServiceError> {
+        let (_, text) = self.document_text(owner, id, Some(version)).await?;
+        let change = DocumentChange { source: Some(Source::Text(text)), ..DocumentChange::default() };
+        self.change_document(owner, id, change).await
+    }
+
+    /// A document that is not in Trash.
+    pub async fn document(&self, owner: UserId, id: DocumentId) -> Result<Document, ServiceError> {
+        let found = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_none());
+        found.ok_or(ServiceError::NotFound)
+    }
+
+    /// A version, the newest where none is named, with its text.
+    pub async fn document_text(
+        &self,
+        owner: UserId,
+        id: DocumentId,
+        version: Option<DateTime<Utc>>,
+    ) -> Result<(Version, String), ServiceError> {
+        let document = self.document(owner, id).await?;
+        let gone = || {
+            let message = "the document has no such version";
+            ServiceError::unfit(Unfit::Gone, "version_gone", "version", message)
+        };
+        let version = match version {
+            None => document.version,
+            Some(at) => documents::version(self.db(), owner, id, at).await?.ok_or_else(gone)?,
+        };
+        let text = documents::content(self.db(), owner, id, version.version_timestamp).await?;
+        Ok((version, text.ok_or_else(gone)?))
+    }
+
+    /// Those that are not in Trash, those that changed last first, behind this one where given.
+    pub async fn documents(
+        &self,
+        owner: UserId,
+        behind: Option<(DateTime<Utc>, DocumentId)>,
+        title: Option<&Needle>,
+        limit: u32,
+    ) -> Result<Vec<Document>, ServiceError> {
+        Ok(documents::list(self.db(), owner, behind, title, limit).await?)
+    }
+
+    /// Those in Trash.
+    pub async fn deleted_documents(&self, owner: UserId) -> Result<Vec<Document>, ServiceError> {
+        Ok(documents::deleted(self.db(), owner, limits::PAGE_MAX).await?)
+    }
+
+    /// All versions, the newest first.
+    pub async fn document_versions(&self, owner: UserId, id: DocumentId) -> Result<Vec<Version>, ServiceError> {
+        self.document(owner, id).await?;
+        Ok(documents::versions(self.db(), owner, id, limits::DOCUMENT_VERSIONS.unsigned_abs()).await?)
+    }
+
+    /// The chats that name it, those that changed last first.
+    pub async fn chats_of_document(
+        &self,
+        owner: UserId,
+        id: DocumentId,
+    ) -> Result<Vec<(ChatId, String)>, ServiceError> {
+        Ok(documents::chats(self.db(), owner, id, limits::PAGE_DEFAULT).await?)
+    }
+
+    /// What is different in two versions.
+    pub async fn compare_versions(
+        &self,
+        owner: UserId,
+        id: DocumentId,
+        left: DateTime<Utc>,
+        right: DateTime<Utc>,
+    ) -> Result<Diff, ServiceError> {
+        let (_, left) = self.document_text(owner, id, Some(left)).await?;
+        let (_, right) = self.document_text(owner, id, Some(right)).await?;
+        let compared = tasks::spawn_blocking(move || Diff::of(&left, &right)).await;
+        compared.map_err(|error| {
+            tracing::error!(%error, "two versions could not be compared");
+            ServiceError::unfit(Unfit::Content, "not_compared", "version", "these versions cannot be compared")
+        })
+    }
+
+    /// Moves a document to Trash. Messages that name it say so from then on.
+    pub async fn delete_document(&self, owner: UserId, id: DocumentId) -> Result<(), ServiceError> {
+        let mut tx = self.db().begin().await?;
+        if !write::trash(&mut tx, owner, id, ids::mint(), self.clock().now()).await? {
+            return Err(ServiceError::NotFound);
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// Brings one back.
+    pub async fn restore_document(&self, owner: UserId, id: DocumentId) -> Result<Document, ServiceError> {
+        let mut tx = self.db().begin().await?;
+        if !write::restore(&mut tx, owner, id).await? {
+            return Err(ServiceError::NotFound);
+        }
+        tx.commit().await?;
+        self.document(owner, id).await
+    }
+
+    /// Deletes one that is in Trash for ever.
+    pub async fn purge_document(&self, owner: UserId, id: DocumentId) -> Result<(), ServiceError> {
+        let found = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_some());
+        found.ok_or(ServiceError::NotFound)?;
+        self.purge_documents(Doomed::One(owner, id)).await.map(drop)
+    }
+
+    /// The same for all of this owner's; gives how many.
+    pub(super) async fn purge_documents(&self, of: Doomed) -> Result<u64, ServiceError> {
+        let gone = delete_documents(self.db(), of).await?;
+        purge_doomed(self.db(), self.clock().now()).await?;
+        self.note_purge();
+        Ok(gone)
+    }
+}

@@ -1,0 +1,184 @@
+//! What a person can do, as verbs: start a turn, edit it, stop it, try again, open a chat. Decides what may be; composes the
+//! writes of one deed into one transaction; then tells the runs. Knows nothing of HTTP or of pages.
+
+pub mod blobs;
+pub mod branches;
+pub mod calls;
+pub mod chats;
+pub mod compare;
+pub mod copies;
+pub mod documents;
+pub mod drafts;
+pub mod error;
+pub mod everything;
+pub mod exchanges;
+pub mod exports;
+pub mod find;
+pub mod generations;
+pub mod grafts;
+pub mod growth;
+pub mod headers;
+pub mod imports;
+pub mod messages;
+pub mod new_chats;
+pub mod once;
+pub mod outline;
+pub mod paths;
+pub mod placement;
+pub mod providers;
+pub mod reading;
+pub mod references;
+pub mod search;
+pub mod spools;
+pub mod standing;
+pub mod storage;
+pub mod tool_choice;
+pub mod tool_results;
+pub mod tool_servers;
+pub mod toolbox;
+pub mod trash;
+pub mod turns;
+pub mod uploads;
+pub mod usage;
+pub mod versions;
+pub mod visits;
+pub mod window;
+
+pub use error::ServiceError;
+// What the verbs return and fail with, for the rooms above that have no door to where it is made.
+pub use turnleaf_providers::registry::Check;
+pub use turnleaf_run::live::Line;
+pub use turnleaf_run::{Cursor, Followed, may_be_shortened};
+pub use turnleaf_store::StoreError;
+pub use turnleaf_store::deletions::{Deletion, Of};
+pub use turnleaf_store::drafts::Draft;
+
+use std::sync::Arc;
+
+use tokio::sync::{Mutex, MutexGuard, Semaphore};
+
+use crate::imports::ImportJobs;
+use crate::providers::Sealer;
+use crate::spools::SpooledBytes;
+use crate::storage::StorageLimits;
+use crate::toolbox::Tools;
+use turnleaf_convert::{PlainReader, Reader};
+use turnleaf_domain::{UserId, limits};
+use turnleaf_platform::clock::Clock;
+use turnleaf_run::Supervisor;
+use turnleaf_store::Db;
+
+/// The verbs, over one database and one set of runs.
+#[derive(Clone)]
+pub struct Service {
+    supervisor: Supervisor,
+    /// The one local account, until accounts exist.
+    owner: UserId,
+    sealer: Sealer,
+    tools: Tools,
+    /// Held while a provider or a server of tools is changed, so that what runs follows the rows in their order.
+    changing_providers: Arc<Mutex<()>>,
+    reader: Arc<dyn Reader>,
+    /// Places of those that bring files at the same time.
+    uploading: Arc<Semaphore>,
+    imports: ImportJobs,
+    storage: StorageLimits,
+    spooled: SpooledBytes,
+}
+
+impl Service {
+    pub fn new(supervisor: Supervisor, owner: UserId, sealer: Sealer) -> Self {
+        let (reader, uploading) = (Arc::new(PlainReader), Arc::new(Semaphore::new(limits::UPLOADS_AT_ONCE)));
+        let tools = Tools::new(supervisor.db().clone(), Vec::new(), reader.clone());
+        Self {
+            supervisor,
+            owner,
+            sealer,
+            tools,
+            changing_providers: Arc::default(),
+            reader,
+            uploading,
+            imports: ImportJobs::default(),
+            storage: StorageLimits::default(),
+            spooled: SpooledBytes::default(),
+        }
+    }
+
+    /// With what reads files.
+    pub fn with_reader(self, reader: Arc<dyn Reader>) -> Self {
+        Self { reader, ..self }
+    }
+
+    /// With these imports, whose files lie where they say.
+    pub fn with_imports(self, imports: ImportJobs) -> Self {
+        Self { imports, ..self }
+    }
+
+    /// With these bounds on what is stored.
+    pub fn with_storage(self, storage: StorageLimits) -> Self {
+        Self { storage, ..self }
+    }
+
+    /// With these tools, which are the ones that the supervisor's runs have too.
+    pub fn with_tools(self, tools: Tools) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// The account that requests without a session belong to.
+    pub fn local_owner(&self) -> UserId {
+        self.owner
+    }
+
+    pub fn supervisor(&self) -> &Supervisor {
+        &self.supervisor
+    }
+
+    /// What the chats are stored in, by the name of its project.
+    pub fn database(&self) -> &'static str {
+        match self.db() {
+            Db::Sqlite { .. } => "SQLite",
+            Db::Postgres { .. } => "PostgreSQL",
+        }
+    }
+
+    fn db(&self) -> &Db {
+        self.supervisor.db()
+    }
+
+    fn sealer(&self) -> &Sealer {
+        &self.sealer
+    }
+
+    fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    fn reader(&self) -> &dyn Reader {
+        self.reader.as_ref()
+    }
+
+    fn uploading(&self) -> &Arc<Semaphore> {
+        &self.uploading
+    }
+
+    /// The bounds on what is stored.
+    pub fn storage(&self) -> &StorageLimits {
+        &self.storage
+    }
+
+    fn spooled(&self) -> &SpooledBytes {
+        &self.spooled
+    }
+
+    fn import_jobs_kept(&self) -> &ImportJobs {
+        &self.imports
+    }
+
+    async fn changing_providers(&self) -> MutexGuard<'_, ()> {
+        self.changing_providers.lock().await
+    }
+
+    fn clock(&self) -> &Arc<dyn Clock> {
+        self.supervisor.clock()
+    }
+}

@@ -1,0 +1,242 @@
+//! What a page shows of a chat: some turns of one path, and what hangs beside them.
+
+use std::collections::HashMap;
+
+use super::versions::Version;
+use super::window::{Direction, Window};
+use super::{Service, ServiceError};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Role, Turn, TurnId, UserId};
+use turnleaf_providers::registry::models::display_name;
+use turnleaf_store::{branches, exchanges, turns};
+
+/// How many ids one statement names.
+const IDS_AT_ONCE: usize = 1_000;
+
+/// A part of a path, root side first.
+pub struct Path {
+    pub chat: Chat,
+    /// The branch of the last turn here; a chat without turns has its first branch.
+    pub branch: Option<Branch>,
+    pub turns: Vec<Turn>,
+    pub has_more_before: bool,
+    pub has_more_after: bool,
+    pub exchanges: HashMap<TurnId, Exchange>,
+    /// The versions of each turn, itself included, oldest first.
+    pub siblings: HashMap<TurnId, Vec<TurnId>>,
+    /// The turns with which the path goes over to another model, and that model's name.
+    pub switches: HashMap<TurnId, String>,
+}
+
+/// A turn with what hangs beside it.
+pub struct Drawn {
+    pub turn: Turn,
+    pub exchange: Option<Exchange>,
+    /// As in [`Path`].
+    pub siblings: Vec<TurnId>,
+    /// As in [`Beside`].
+    pub versions: Vec<Version>,
+    pub retry_id: Option<String>,
+    pub switched_to: Option<String>,
+}
+
+/// What the turns of a path have beside them.
+pub struct Beside {
+    /// What the list of versions says, for the turns that have more than one.
+    pub versions: HashMap<TurnId, Vec<Version>>,
+    /// The names of the next try, of turns that can be tried again.
+    pub retry_ids: HashMap<TurnId, String>,
+}
+
+impl Service {
+    /// The path that a chat opens at: below `at` where given, else below what was viewed last, else the default
+    /// branch's head. At most `limit` turns, the newest.
+    pub async fn path(&self, owner: UserId, id: ChatId, at: Option<TurnId>, limit: u32) -> Result<Path, ServiceError> {
+        let chat = self.chat(owner, id).await?;
+        let leaf = self.leaf_to_show(owner, &chat, at).await?;
+        self.path_of(owner, id, Window { from: leaf, leaf, limit, direction: Direction::Both, strict: false }).await
+    }
+
+    /// The same path where somebody reads in it: the turns around `at`, or on one side of it, and the path's last turn
+    /// where they do not reach it.
+    pub async fn path_at(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        at: Option<TurnId>,
+        side: Option<Direction>,
+        limit: u32,
+    ) -> Result<(Path, Option<Drawn>), ServiceError> {
+        let chat = self.chat(owner, id).await?;
+        let leaf = self.leaf_to_show(owner, &chat, at).await?;
+        let window = match side {
+            // Those before a turn end with it, so that a reader finds their place again.
+            Some(Direction::Before) => Window { from: at, leaf: at, limit, ..Window::default() },
+            Some(Direction::After) => Window { from: at, leaf, limit, direction: Direction::After, strict: false },
+            _ => Window { from: at.or(leaf), leaf, limit, ..Window::default() },
+        };
+        let mut path = self.path_of(owner, id, window).await?;
+        let ends_here = path.turns.last().map(|turn| turn.id) == leaf;
+        let Some(leaf) = leaf.filter(|_| !ends_here) else { return Ok((path, None)) };
+        path.has_more_after = true;
+        let end = self.turn_with_siblings(owner, leaf).await?;
+        path.branch = branches::find(self.db(), owner, end.turn.branch_id).await?;
+        Ok((path, Some(end)))
+    }
+
+    /// The path that ends with this turn, to be gone on from, and how many turns it hides: those of the path that the
+    /// chat would show there.
+    pub async fn path_up_to(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        end: TurnId,
+        limit: u32,
+    ) -> Result<(Path, u64), ServiceError> {
+        let spot = self.spot(owner, id, end).await?;
+        let window = Window { from: Some(end), leaf: Some(end), limit, direction: Direction::Both, strict: false };
+        let path = self.path_of(owner, id, window).await?;
+        let leaf = turns::leaf_below(self.db(), owner, end).await?.unwrap_or(end);
+        let hidden = self.spot(owner, id, leaf).await?.depth - spot.depth;
+        Ok((path, u64::try_from(hidden).unwrap_or(0)))
+    }
+
+    /// What the turns of a path have beside them.
+    pub async fn hangs_beside(&self, owner: UserId, path: &Path) -> Result<Beside, ServiceError> {
+        // A message is tried again where the path ends with it.
+        let end = path.turns.last().map(|turn| turn.id);
+        let is_tried = |turn: &&Turn| turn.role == Role::Assistant || Some(turn.id) == end;
+        let tried: Vec<TurnId> = path.turns.iter().filter(is_tried).map(|turn| turn.id).collect();
+        let versions = self.versions(owner, path.chat.id, &path.siblings).await?;
+        Ok(Beside { versions, retry_ids: self.retry_ids(owner, &tried).await? })
+    }
+
+    /// What a window shows, with what a page draws beside the turns.
+    pub async fn path_of(&self, owner: UserId, id: ChatId, window: Window) -> Result<Path, ServiceError> {
+        let seen = self.window(owner, id, window).await?;
+        let branch = match seen.turns.last() {
+            Some(last) => branches::find(self.db(), owner, last.branch_id).await?,
+            None => self.default_branch(owner, &seen.chat).await?,
+        };
+        let exchanges = self.exchanges(owner, &seen.turns).await?;
+        let switches = self.switches(owner, &seen.chat, &seen.turns).await?;
+        Ok(Path {
+            chat: seen.chat,
+            branch,
+            turns: seen.turns,
+            has_more_before: seen.has_more_before,
+            has_more_after: seen.has_more_after,
+            exchanges,
+            siblings: seen.siblings,
+            switches,
+        })
+    }
+
+    /// The chat and the end of the path through `at`; of the path that it opens at when that turn is gone or not given.
+    pub async fn chat_with_leaf(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        at: Option<TurnId>,
+    ) -> Result<(Chat, Option<TurnId>), ServiceError> {
+        let chat = self.chat(owner, id).await?;
+        let leaf = match self.leaf_to_show(owner, &chat, at).await {
+            Err(ServiceError::NotFound) => self.leaf_to_show(owner, &chat, None).await?,
+            leaf => leaf?,
+        };
+        Ok((chat, leaf))
+    }
+
+    /// Where a path ends: below `at` where given, else where the chat opens.
+    pub(super) async fn leaf_to_show(
+        &self,
+        owner: UserId,
+        chat: &Chat,
+        at: Option<TurnId>,
+    ) -> Result<Option<TurnId>, ServiceError> {
+        match at {
+            Some(at) => {
+                let leaf = turns::leaf_below(self.db(), owner, at).await?;
+                leaf.map(Some).ok_or(ServiceError::NotFound)
+            }
+            None => Ok(turns::leaf_of_chat(self.db(), owner, chat.id).await?),
+        }
+    }
+
+    pub(super) async fn default_branch(&self, owner: UserId, chat: &Chat) -> Result<Option<Branch>, ServiceError> {
+        match chat.default_branch_id {
+            Some(branch) => Ok(branches::find(self.db(), owner, branch).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// One turn with what hangs beside it.
+    pub async fn turn_with_siblings(&self, owner: UserId, id: TurnId) -> Result<Drawn, ServiceError> {
+        let turn = self.turn(owner, id).await?;
+        let exchange = self.exchanges(owner, std::slice::from_ref(&turn)).await?.remove(&id);
+        let siblings = turns::siblings(self.db(), owner, &[id]).await?.remove(&id).unwrap_or_default();
+        let before = match turn.prev_turn_id {
+            Some(before) => turns::find(self.db(), owner, before).await?,
+            None => None,
+        };
+        let switched_to = match before {
+            Some(before) if before.branch_id != turn.branch_id => {
+                let was = branches::find(self.db(), owner, before.branch_id).await?.map(|branch| branch.lock);
+                let is = branches::find(self.db(), owner, turn.branch_id).await?.map(|branch| branch.lock);
+                is.filter(|is| was.is_some_and(|was| was != *is)).map(|is| display_name(&is.model))
+            }
+            _ => None,
+        };
+        let by_turn = HashMap::from([(id, siblings)]);
+        let versions = self.versions(owner, turn.chat_id, &by_turn).await?.remove(&id).unwrap_or_default();
+        let retry_id = self.retry_ids(owner, &[id]).await?.remove(&id).filter(|_| turn.role == Role::Assistant);
+        let siblings = by_turn.into_values().flatten().collect();
+        Ok(Drawn { turn, exchange, siblings, versions, retry_id, switched_to })
+    }
+
+    async fn switches(
+        &self,
+        owner: UserId,
+        chat: &Chat,
+        turns: &[Turn],
+    ) -> Result<HashMap<TurnId, String>, ServiceError> {
+        // The first of them may itself go over from what lies before the window.
+        let before = match turns.first().and_then(|first| first.prev_turn_id) {
+            Some(before) => turns::spot(self.db(), owner, before).await?.map(|spot| spot.branch_id),
+            None => None,
+        };
+        let of_turns = turns.iter().map(|turn| (Some(turn.id), turn.branch_id));
+        let steps: Vec<_> = before.map(|branch| (None, branch)).into_iter().chain(of_turns).collect();
+        // Most paths are one branch.
+        if steps.windows(2).all(|pair| pair[0].1 == pair[1].1) {
+            return Ok(HashMap::new());
+        }
+        let branches = branches::list(self.db(), owner, chat.id).await?;
+        let lock = |id: BranchId| branches.iter().find(|branch| branch.id == id).map(|branch| &branch.lock);
+        let switches = steps.windows(2).filter_map(|pair| {
+            let (was, is) = (lock(pair[0].1)?, lock(pair[1].1)?);
+            Some((pair[1].0?, display_name(&is.model))).filter(|_| was != is)
+        });
+        Ok(switches.collect())
+    }
+
+    /// A running turn is newer in memory than in the journal.
+    pub(super) fn as_running(&self, turn: Turn) -> Turn {
+        if turn.status.is_terminal() {
+            return turn;
+        }
+        self.supervisor().live(turn.id).map_or(turn, |live| live.turn())
+    }
+
+    pub(super) async fn exchanges(
+        &self,
+        owner: UserId,
+        turns: &[Turn],
+    ) -> Result<HashMap<TurnId, Exchange>, ServiceError> {
+        let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
+        let mut found = HashMap::with_capacity(ids.len());
+        for some in ids.chunks(IDS_AT_ONCE) {
+            found.extend(exchanges::of_turns(self.db(), owner, some).await?);
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,262 @@
+//! Provider connections: list, add, change, remove, try out. What a person stores takes effect in the registry at once;
+//! what the environment or the configuration file sets is listed and cannot be changed here.
+
+pub mod draft;
+mod found;
+pub mod secrets;
+pub mod starts;
+pub mod view;
+
+use serde_json::json;
+
+use super::once::Made;
+use super::{Service, ServiceError};
+use turnleaf_domain::{Invalid, Lock, ProviderId, UserId};
+use turnleaf_platform::endpoint::{Endpoint, Patience};
+use turnleaf_platform::ids;
+use turnleaf_providers::registry::{Check, Known, Origin};
+use turnleaf_store::providers::{self, ProviderSettings, StoredProvider};
+use turnleaf_store::{StoreError, settings};
+
+pub use draft::{NewProvider, ProviderChange};
+pub use secrets::Sealer;
+pub use starts::{OTHER, Start, starts};
+pub use view::{KeyView, ModelView, ProviderView, StatusView};
+
+/// The setting that holds what new chats get.
+const DEFAULT_MODEL: &str = "default_model";
+
+/// A connection that was changed, and what its owner should know of it.
+#[derive(Debug)]
+pub struct Changed {
+    pub provider: ProviderView,
+    /// Sentences, such as that the key was cleared.
+    pub notices: Vec<String>,
+}
+
+impl Service {
+    /// Puts the stored connections of an owner, and the default, into the registry; for the start of the server.
+    /// Connections whose key cannot be opened stay out and are shown so.
+    pub async fn load_providers(&self, owner: UserId) -> Result<(), ServiceError> {
+        for row in providers::list(self.db(), owner).await? {
+            let published = match self.sealer().open(&row) {
+                Err(error) => {
+                    tracing::warn!(provider = row.slug, %error, "a stored key cannot be opened");
+                    self.publish(&row)
+                }
+                Ok(_) if self.locked(&row.slug).is_some() => {
+                    tracing::warn!(
+                        provider = row.slug,
+                        "the environment sets a provider that is stored too; it counts"
+                    );
+                    Ok(())
+                }
+                Ok(_) => self.publish(&row),
+            };
+            if let Err(error) = published {
+                tracing::error!(provider = row.slug, %error, "a stored provider cannot be used and is left out");
+            }
+        }
+        self.load_accepted(owner).await?;
+        let default = settings::find(self.db(), owner, DEFAULT_MODEL).await?;
+        self.supervisor().registry().set_default(default.and_then(|lock| serde_json::from_value(lock).ok()));
+        Ok(())
+    }
+
+    /// Puts other connections of the configuration in the place of those before. Stored ones that they hide give way, and
+    /// those that they hid are there again.
+    pub async fn reload_providers(&self, owner: UserId, configured: Vec<Endpoint>) -> Result<(), ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        self.supervisor().registry().set_configured(configured);
+        self.load_providers(owner).await
+    }
+
+    /// Every connection: those that are set from outside, then the stored ones, then what was found on this machine.
+    pub async fn providers(&self, owner: UserId) -> Result<Vec<ProviderView>, ServiceError> {
+        let registry = self.supervisor().registry();
+        let (known, default) = (registry.known(), registry.default_lock());
+        let of_origin = |origin: Origin| {
+            known.iter().filter(move |known| known.origin == origin).map(|known| view::of_known(known, &default))
+        };
+        let rows = providers::list(self.db(), owner).await?;
+        let stored = rows.iter().filter(|row| self.locked(&row.slug).is_none()).map(|row| {
+            let known = known.iter().find(|known| known.origin == Origin::Stored && known.endpoint.id == row.slug);
+            view::of_row(row, known, self.sealer().open(row).err(), &default)
+        });
+        Ok(of_origin(Origin::Configured).chain(stored).chain(of_origin(Origin::FoundLocally)).collect())
+    }
+
+    /// The connection of this id.
+    pub async fn provider(&self, owner: UserId, id: &str) -> Result<ProviderView, ServiceError> {
+        self.providers(owner).await?.into_iter().find(|provider| provider.id == id).ok_or(ServiceError::NotFound)
+    }
+
+    /// Stores a new connection. It can be chosen at once.
+    pub async fn add_provider(&self, owner: UserId, new: NewProvider) -> Result<Made<Changed>, ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let id: ProviderId = ids::mint();
+        let mut tx = self.db().begin().await?;
+        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), new.asked(), id).await? {
+            tx.rollback().await?;
+            let row = providers::list(self.db(), owner).await?.into_iter().find(|row| row.id.to_string() == made);
+            let provider = self.provider(owner, &row.ok_or(ServiceError::NotFound)?.slug).await?;
+            return Ok(Made::before(Changed { provider, notices: Vec::new() }));
+        }
+        // What was found on this machine gives its id to the connection that takes its place, and its chats go on.
+        let found = self.supervisor().registry().found_locally();
+        let ids = self.providers(owner).await?.into_iter().map(|provider| provider.id);
+        let taken: Vec<String> = ids.filter(|id| !found.iter().any(|found| found.id == *id)).collect();
+        let slug = new.slug(&taken)?;
+        if let Some(known) = self.locked(&slug) {
+            let set_by = known.endpoint.set_by.as_deref().unwrap_or_default();
+            return Err(Invalid::new("id", format!("{set_by} sets the provider `{slug}` already")).into());
+        }
+        let now = self.clock().now();
+        let mut row = StoredProvider {
+            id,
+            owner_id: owner,
+            slug,
+            name: String::new(),
+            kind: String::new(),
+            base_url: String::new(),
+            sealed_key: None,
+            settings: ProviderSettings::default(),
+            is_enabled: true,
+            created_at: now,
+            updated_at: now,
+        };
+        new.fields.check_complete()?;
+        let notices = draft::apply(&mut row, new.fields, self.sealer())?;
+        match providers::insert(&mut tx, &row).await {
+            Err(StoreError::NotUnique) => {
+                return Err(Invalid::new("id", format!("there is a provider `{}` already", row.slug)).into());
+            }
+            done => done?,
+        }
+        tx.commit().await?;
+        self.publish(&row)?;
+        Ok(Made::now(Changed { provider: self.provider(owner, &row.slug).await?, notices }))
+    }
+
+    /// Changes what is named and leaves the rest. A new address clears the key and the extra headers, unless they come
+    /// with it.
+    pub async fn change_provider(
+        &self,
+        owner: UserId,
+        id: &str,
+        change: ProviderChange,
+    ) -> Result<Changed, ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let mut row = self.own_row(owner, id).await?;
+        let notices = draft::apply(&mut row, change, self.sealer())?;
+        row.updated_at = self.clock().now();
+        let mut tx = self.db().begin().await?;
+        if !providers::update(&mut tx, &row).await? {
+            return Err(ServiceError::NotFound);
+        }
+        tx.commit().await?;
+        self.publish(&row)?;
+        Ok(Changed { provider: self.provider(owner, id).await?, notices })
+    }
+
+    /// Removes a connection and its key. Branches keep their lock; their pages say that the model is not available.
+    pub async fn remove_provider(&self, owner: UserId, id: &str) -> Result<(), ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let row = self.own_row(owner, id).await?;
+        let mut tx = self.db().begin().await?;
+        if !providers::delete(&mut tx, owner, row.id).await? {
+            return Err(ServiceError::NotFound);
+        }
+        tx.commit().await?;
+        self.supervisor().registry().remove(id);
+        Ok(())
+    }
+
+    /// Asks a provider now and says what came of it.
+    pub async fn test_provider(&self, owner: UserId, id: &str) -> Result<Check, ServiceError> {
+        let provider = self.provider(owner, id).await?;
+        if let Some(check) = self.supervisor().registry().check(id).await {
+            return Ok(check);
+        }
+        Err(ServiceError::conflict("provider_off", provider.status.sentence))
+    }
+
+    /// Asks a provider without making anybody wait, so that its models are soon known.
+    pub fn test_provider_soon(&self, owner: UserId, id: &str) {
+        let (service, id) = (self.clone(), id.to_owned());
+        tokio::spawn(async move { service.test_provider(owner, &id).await });
+    }
+
+    /// What new chats get when nothing is chosen; `None` goes back to the first provider's own.
+    pub async fn set_default_model(&self, owner: UserId, lock: Option<Lock>) -> Result<(), ServiceError> {
+        let registry = self.supervisor().registry();
+        if let Some(lock) = &lock {
+            if registry.find(&lock.provider).is_none() {
+                return Err(Invalid::new("provider", format!("no provider `{}` is connected", lock.provider)).into());
+            }
+            draft::check_model("model", &lock.model)?;
+        }
+        let mut tx = self.db().begin().await?;
+        settings::put(&mut tx, owner, DEFAULT_MODEL, &json!(lock), self.clock().now()).await?;
+        tx.commit().await?;
+        registry.set_default(lock);
+        Ok(())
+    }
+
+    /// A stored row that its owner may change.
+    async fn own_row(&self, owner: UserId, id: &str) -> Result<StoredProvider, ServiceError> {
+        if let Some(known) = self.locked(id) {
+            let set_by = known.endpoint.set_by.as_deref().unwrap_or("the configuration");
+            let message = format!("{} is set by {set_by} and can only be changed there.", known.endpoint.name);
+            return Err(ServiceError::conflict("provider_locked", message));
+        }
+        if let Some(row) = providers::find(self.db(), owner, id).await? {
+            return Ok(row);
+        }
+        let registry = self.supervisor().registry();
+        if let Some(found) = registry.found_locally().into_iter().find(|found| found.id == id) {
+            let message = format!(
+                "{} was found on this machine by itself. Add it, or choose “Use it” in Settings › Providers.",
+                found.name
+            );
+            return Err(ServiceError::conflict("provider_locked", message));
+        }
+        Err(ServiceError::NotFound)
+    }
+
+    /// The provider of this id that is set from outside.
+    fn locked(&self, id: &str) -> Option<Known> {
+        let known = self.supervisor().registry().known();
+        known.into_iter().find(|known| known.origin == Origin::Configured && known.endpoint.id == id)
+    }
+
+    /// Brings the registry in line with a row.
+    fn publish(&self, row: &StoredProvider) -> Result<(), ServiceError> {
+        let opened = self.sealer().open(row);
+        let is_used = row.is_enabled && opened.is_ok();
+        let secrets = opened.unwrap_or_default();
+        let endpoint = Endpoint {
+            id: row.slug.clone(),
+            name: row.name.clone(),
+            api: draft::api_of(&row.kind)?,
+            dialect: row.settings.dialect.clone(),
+            base_url: row.base_url.clone(),
+            api_key: secrets.key,
+            headers: secrets.headers,
+            models: row.settings.models.clone(),
+            default_model: row.settings.default_model.clone(),
+            hidden_models: row.settings.hidden_models.clone(),
+            local_network: row.settings.local_network,
+            keeps_responses: row.settings.keeps_responses,
+            patience: Patience::new(row.settings.retries, row.settings.silence_seconds)?,
+            set_by: None,
+        };
+        let registry = self.supervisor().registry();
+        if is_used {
+            registry.put(endpoint)
+        } else {
+            registry.rest(&endpoint)
+        }
+        Ok(())
+    }
+}

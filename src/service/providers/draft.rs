@@ -1,0 +1,238 @@
+//! What a person says about a connection, checked: every refusal names the field.
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+use super::secrets::{Sealer, Secrets};
+use crate::headers;
+use turnleaf_domain::{Invalid, limits};
+use turnleaf_platform::base_url;
+use turnleaf_platform::endpoint::{Api, Patience, is_id};
+use turnleaf_providers::address::{is_metadata, is_public};
+use turnleaf_providers::openai_chat::Dialect;
+use turnleaf_store::providers::StoredProvider;
+
+/// Headers that the client sets itself for a provider, beside those that nobody sets: its key has a field of its own.
+const OWN_HEADERS: [&str; 4] = ["authorization", "user-agent", "x-api-key", "x-goog-api-key"];
+
+/// A connection to make.
+#[derive(Debug, Clone, Default)]
+pub struct NewProvider {
+    /// What locks will name; made of the name when absent.
+    pub id: Option<String>,
+    pub fields: ProviderChange,
+    /// Made by the client: the same id never makes two connections.
+    pub client_request_id: Option<String>,
+}
+
+/// What to change; absent fields stay as they are.
+#[derive(Debug, Clone, Default)]
+pub struct ProviderChange {
+    pub name: Option<String>,
+    pub api: Option<String>,
+    pub dialect: Option<String>,
+    pub base_url: Option<String>,
+    /// `Some(None)` removes the key.
+    pub key: Option<Option<SecretString>>,
+    /// All extra headers, in the place of those that are there.
+    pub headers: Option<Vec<(String, SecretString)>>,
+    pub models: Option<Vec<String>>,
+    pub default_model: Option<Option<String>>,
+    pub hidden_models: Option<Vec<String>>,
+    pub is_enabled: Option<bool>,
+    pub local_network: Option<bool>,
+    pub keeps_responses: Option<bool>,
+    /// `Some(None)` is as usual again.
+    pub retries: Option<Option<u32>>,
+    pub silence_seconds: Option<Option<u32>>,
+}
+
+impl NewProvider {
+    /// The id: as named, or made of the name so that none of `taken` is the same.
+    pub fn slug(&self, taken: &[String]) -> Result<String, Invalid> {
+        if let Some(id) = &self.id {
+            return if is_id(id) {
+                Ok(id.clone())
+            } else {
+                Err(Invalid::new("id", "must be 1 to 64 of a-z, 0-9, - and _, and not `demo`"))
+            };
+        }
+        let name = self.fields.name.as_deref().unwrap_or_default().to_lowercase();
+        let words: Vec<&str> =
+            name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let mut slug: String = words.join("-").chars().take(48).collect();
+        if !is_id(&slug) {
+            slug = "provider".into();
+        }
+        let numbered = (2..).map(|number| format!("{slug}-{number}"));
+        Ok(std::iter::once(slug.clone()).chain(numbered).find(|slug| !taken.contains(slug)).unwrap_or(slug))
+    }
+
+    /// What is asked for, to tell a repeated request from another one. Of what is secret only that it is there: nothing
+    /// that could be guessed from is kept beside what is sealed.
+    pub fn asked(&self) -> Value {
+        let fields = &self.fields;
+        json!({
+            "new": "provider",
+            "id": self.id,
+            "name": fields.name,
+            "api": fields.api,
+            "dialect": fields.dialect,
+            "base_url": fields.base_url,
+            "key": fields.key.as_ref().map(Option::is_some),
+            "headers": fields.headers.as_ref().map(|all| all.iter().map(|(name, _)| name).collect::<Vec<_>>()),
+            "models": fields.models,
+            "default_model": fields.default_model,
+            "hidden_models": fields.hidden_models,
+            "is_enabled": fields.is_enabled,
+            "local_network": fields.local_network,
+            "keeps_responses": fields.keeps_responses,
+            "retries": fields.retries,
+            "silence_seconds": fields.silence_seconds,
+        })
+    }
+}
+
+impl ProviderChange {
+    /// A new connection needs these.
+    pub fn check_complete(&self) -> Result<(), Invalid> {
+        let is_missing = |field: &Option<String>| field.as_deref().is_none_or(|text| text.trim().is_empty());
+        for (name, field) in [("name", &self.name), ("api", &self.api), ("base_url", &self.base_url)] {
+            if is_missing(field) {
+                return Err(Invalid::new(name, "is needed"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a change into a row and seals what is secret. Gives sentences about what was done beside it.
+pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) -> Result<Vec<String>, Invalid> {
+    let mut notices: Vec<&str> = Vec::new();
+    // A key that cannot be opened is lost with any change that needs a key; without one the row keeps it.
+    let (mut secrets, is_open) = match sealer.open(row) {
+        Ok(secrets) => (secrets, true),
+        Err(_) => (Secrets::default(), false),
+    };
+    let mut reseal = false;
+    if let Some(name) = change.name {
+        row.name = check_name(&name)?;
+    }
+    if let Some(api) = change.api {
+        row.kind = api_of(&api)?.as_str().to_owned();
+    }
+    row.settings.keeps_responses = change.keeps_responses.unwrap_or(row.settings.keeps_responses);
+    if row.settings.keeps_responses && api_of(&row.kind)? != Api::OpenaiResponses {
+        return Err(Invalid::new("keeps_responses", "is for the API openai_responses alone"));
+    }
+    if let Some(dialect) = change.dialect {
+        if !dialect.is_empty() && Dialect::named(&dialect).is_none() {
+            return Err(Invalid::new(
+                "dialect",
+                format!("`{dialect}` is not known; leave it empty to go by the address"),
+            ));
+        }
+        row.settings.dialect = dialect;
+    }
+    if let Some(url) = change.base_url {
+        let url = base_url::check(url.trim()).map_err(|what| Invalid::new("base_url", what))?;
+        let url = api_of(&row.kind)?.with_version(url);
+        if base_url::canonical(&url) != base_url::canonical(&row.base_url) {
+            // A secret belongs to the address that it was given for.
+            secrets = Secrets::default();
+            reseal = true;
+            let loses_key = row.settings.has_key && change.key.is_none();
+            let loses_headers = !row.settings.header_names.is_empty() && change.headers.is_none();
+            notices.extend(match (loses_key, loses_headers) {
+                (true, true) => Some("The address changed, so the key and the extra headers were cleared."),
+                (true, false) => Some("The address changed, so the key was cleared."),
+                (false, true) => Some("The address changed, so the extra headers were cleared."),
+                (false, false) => None,
+            });
+            row.base_url = url;
+        }
+    }
+    row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
+    if base_url::literal_host(&row.base_url).is_some_and(is_metadata) {
+        return Err(Invalid::new("base_url", "is a cloud metadata or link-local address, which is never connected to"));
+    }
+    if base_url::literal_host(&row.base_url).is_some_and(|address| !is_public(address)) && !row.settings.local_network {
+        let what = "must be switched on for an address on this machine or the local network";
+        return Err(Invalid::new("local_network", what));
+    }
+    if let Some(key) = change.key {
+        secrets.key = key.map(check_key).transpose()?;
+        reseal = true;
+    }
+    if let Some(headers) = change.headers {
+        secrets.headers = headers::check(headers, &OWN_HEADERS)?;
+        reseal = true;
+    }
+    if let Some(models) = change.models {
+        row.settings.models = check_models("models", models)?;
+    }
+    if let Some(model) = change.default_model {
+        row.settings.default_model = model.map(|model| check_model("default_model", &model)).transpose()?;
+    }
+    if let Some(models) = change.hidden_models {
+        row.settings.hidden_models = check_models("hidden_models", models)?;
+    }
+    row.settings.retries = change.retries.unwrap_or(row.settings.retries);
+    row.settings.silence_seconds = change.silence_seconds.unwrap_or(row.settings.silence_seconds);
+    Patience::new(row.settings.retries, row.settings.silence_seconds)?;
+    row.is_enabled = change.is_enabled.unwrap_or(row.is_enabled);
+    if reseal {
+        if !is_open && row.sealed_key.is_some() {
+            notices.push("What was stored before could not be opened and was replaced.");
+        }
+        sealer.seal(row, &secrets);
+    }
+    Ok(notices.into_iter().map(str::to_owned).collect())
+}
+
+/// The API of this name.
+pub fn api_of(name: &str) -> Result<Api, Invalid> {
+    let known = || Api::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", ");
+    Api::named(name).ok_or_else(|| Invalid::new("api", format!("must be one of {}", known())))
+}
+
+fn check_name(name: &str) -> Result<String, Invalid> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > limits::TITLE_CHARS || name.chars().any(char::is_control) {
+        let what = format!("must be 1 to {} characters on one line", limits::TITLE_CHARS);
+        return Err(Invalid::new("name", what));
+    }
+    Ok(name.to_owned())
+}
+
+fn check_key(key: SecretString) -> Result<SecretString, Invalid> {
+    let text = key.expose_secret().trim();
+    let is_sendable = text.bytes().all(|byte| byte.is_ascii_graphic());
+    if text.is_empty() || text.len() > limits::PROVIDER_KEY_BYTES || !is_sendable {
+        return Err(Invalid::new("key", "must be letters, digits and signs of ASCII, without spaces"));
+    }
+    Ok(SecretString::from(text))
+}
+
+/// A model's name.
+pub fn check_model(field: &str, model: &str) -> Result<String, Invalid> {
+    let model = model.trim();
+    if model.is_empty() || model.chars().count() > limits::TITLE_CHARS || model.chars().any(char::is_control) {
+        return Err(Invalid::new(field, format!("a model's name is 1 to {} characters", limits::TITLE_CHARS)));
+    }
+    Ok(model.to_owned())
+}
+
+fn check_models(field: &str, models: Vec<String>) -> Result<Vec<String>, Invalid> {
+    if models.len() > limits::PROVIDER_MODELS {
+        return Err(Invalid::new(field, format!("at most {}", limits::PROVIDER_MODELS)));
+    }
+    let mut checked: Vec<String> = Vec::new();
+    for model in models {
+        let model = check_model(field, &model)?;
+        if !checked.contains(&model) {
+            checked.push(model);
+        }
+    }
+    Ok(checked)
+}

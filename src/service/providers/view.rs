@@ -1,0 +1,175 @@
+//! A provider connection as its owner may see it, in the API and on the page: everything but the secrets.
+
+use chrono::{DateTime, Utc};
+use secrecy::ExposeSecret;
+use serde::Serialize;
+
+use super::secrets::ends_in;
+use turnleaf_domain::Lock;
+use turnleaf_platform::sealing::Unopened;
+use turnleaf_providers::registry::{Check, Known};
+use turnleaf_store::providers::StoredProvider;
+
+/// One connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct ProviderView {
+    /// What locks name.
+    pub id: String,
+    pub name: String,
+    pub api: String,
+    pub dialect: String,
+    pub base_url: String,
+    pub key: KeyView,
+    /// Names of extra headers.
+    pub headers: Vec<String>,
+    /// Every model that is known, in the order of the menus.
+    pub models: Vec<ModelView>,
+    /// The models that are named instead of being asked for.
+    pub listed_models: Vec<String>,
+    pub default_model: Option<String>,
+    /// The default that was set, where one was; the other may come from the list.
+    #[serde(skip)]
+    pub set_default_model: Option<String>,
+    pub is_enabled: bool,
+    pub local_network: bool,
+    /// See [`Endpoint::keeps_responses`].
+    pub keeps_responses: bool,
+    /// How often a request that nothing came of is sent again; null is as usual.
+    pub retries: Option<u32>,
+    /// How long it may be silent, before the first byte and between any two; null is as usual.
+    pub silence_seconds: Option<u32>,
+    /// Whether it can only be changed where it is set.
+    pub locked: bool,
+    /// Where that is; nothing for one that was found on this machine.
+    pub set_by: Option<String>,
+    /// Its models can be chosen. One that was found on this machine waits for a person to allow it.
+    pub is_in_use: bool,
+    pub status: StatusView,
+}
+
+/// What may be known of a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct KeyView {
+    pub set: bool,
+    pub ends_in: Option<String>,
+}
+
+/// A model of a connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct ModelView {
+    pub model: String,
+    pub is_hidden: bool,
+    /// What new chats get when nothing is chosen.
+    pub is_default: bool,
+}
+
+/// How a connection is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct StatusView {
+    /// `working`, `key_refused`, `wrong_address`, `unreachable`, `failing`, `not_tested`, `off` or `key_unreadable`.
+    pub state: &'static str,
+    pub sentence: String,
+    pub checked_at: Option<DateTime<Utc>>,
+    /// An address that does answer.
+    pub suggestion: Option<String>,
+}
+
+impl StatusView {
+    fn said(state: &'static str, sentence: impl Into<String>) -> Self {
+        Self { state, sentence: sentence.into(), checked_at: None, suggestion: None }
+    }
+
+    fn of_known(known: Option<&Known>) -> Self {
+        let check = known.and_then(|known| known.check.clone());
+        check.map_or_else(|| Self::said("not_tested", "It has not been asked yet."), Self::from)
+    }
+}
+
+impl From<Check> for StatusView {
+    fn from(check: Check) -> Self {
+        Self {
+            state: check.state.as_str(),
+            sentence: check.sentence,
+            checked_at: Some(check.at),
+            suggestion: check.suggestion,
+        }
+    }
+}
+
+/// An endpoint that no row holds: set from outside, or found on this machine.
+pub fn of_known(known: &Known, default: &Lock) -> ProviderView {
+    let endpoint = &known.endpoint;
+    ProviderView {
+        id: endpoint.id.clone(),
+        name: endpoint.name.clone(),
+        api: endpoint.api.as_str().to_owned(),
+        dialect: endpoint.dialect.clone(),
+        base_url: endpoint.base_url.clone(),
+        key: KeyView {
+            set: endpoint.api_key.is_some(),
+            ends_in: endpoint.api_key.as_ref().and_then(|key| ends_in(key.expose_secret())),
+        },
+        headers: endpoint.headers.iter().map(|(name, _)| name.clone()).collect(),
+        models: models(&endpoint.id, &known.models, &endpoint.hidden_models, default),
+        listed_models: endpoint.models.clone(),
+        default_model: known.default_model.clone(),
+        set_default_model: endpoint.default_model.clone(),
+        is_enabled: true,
+        local_network: endpoint.local_network,
+        keeps_responses: endpoint.keeps_responses,
+        retries: endpoint.patience.retries,
+        silence_seconds: endpoint.patience.silence.and_then(|silence| u32::try_from(silence.as_secs()).ok()),
+        locked: true,
+        set_by: endpoint.set_by.clone(),
+        is_in_use: known.is_in_use,
+        status: StatusView::of_known(Some(known)),
+    }
+}
+
+/// A stored connection, with what the registry knows of it while it is on.
+pub fn of_row(row: &StoredProvider, known: Option<&Known>, unopened: Option<Unopened>, default: &Lock) -> ProviderView {
+    let settings = &row.settings;
+    let status = match unopened {
+        Some(error) => StatusView::said(
+            "key_unreadable",
+            format!(
+                "The stored key cannot be opened: {error}. Start the server with the TURNLEAF_SECRET_KEY or the \
+                 secret.key file that it was stored with, or enter the key again."
+            ),
+        ),
+        None if !row.is_enabled => StatusView::said("off", "It is switched off."),
+        None => StatusView::of_known(known),
+    };
+    let listed = known.map_or(&settings.models, |known| &known.models);
+    ProviderView {
+        id: row.slug.clone(),
+        name: row.name.clone(),
+        api: row.kind.clone(),
+        dialect: settings.dialect.clone(),
+        base_url: row.base_url.clone(),
+        key: KeyView { set: settings.has_key, ends_in: settings.key_ends_in.clone() },
+        headers: settings.header_names.clone(),
+        models: models(&row.slug, listed, &settings.hidden_models, default),
+        listed_models: settings.models.clone(),
+        default_model: known.map_or(&settings.default_model, |known| &known.default_model).clone(),
+        set_default_model: settings.default_model.clone(),
+        is_enabled: row.is_enabled,
+        local_network: settings.local_network,
+        keeps_responses: settings.keeps_responses,
+        retries: settings.retries,
+        silence_seconds: settings.silence_seconds,
+        locked: false,
+        set_by: None,
+        is_in_use: row.is_enabled,
+        status,
+    }
+}
+
+fn models(provider: &str, models: &[String], hidden: &[String], default: &Lock) -> Vec<ModelView> {
+    let view = |model: &String| ModelView {
+        model: model.clone(),
+        is_hidden: hidden.contains(model),
+        is_default: default.provider == provider && default.model == *model,
+    };
+    models.iter().map(view).collect()
+}

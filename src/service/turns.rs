@@ -1,0 +1,275 @@
+//! Sending, editing, stopping, trying again.
+
+use serde_json::json;
+
+use super::exchanges::{ExchangeOf, check_request_id, hash};
+use super::messages::MessageBlock;
+use super::placement::{Leaving, Place, Wanted, name_after};
+use super::tool_results::with_results_of;
+use super::{Service, ServiceError};
+use turnleaf_domain::{
+    Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
+};
+use turnleaf_platform::ids;
+use turnleaf_store::db::Tx;
+use turnleaf_store::{branches, exchanges, turns};
+
+/// A message to send.
+#[derive(Debug, Clone, Default)]
+pub struct StartTurn {
+    /// `None` begins a new chat.
+    pub chat_id: Option<ChatId>,
+    pub content: Vec<MessageBlock>,
+    pub place: Wanted,
+    pub params: Params,
+    /// What the draft of the chat has attached goes out before the rest; of an edit, what the old message has.
+    pub takes_attachments: bool,
+    /// Made by the client: the same id never sends twice.
+    pub client_request_id: Option<String>,
+    /// The draft of the chat is something else and stays.
+    pub keeps_draft: bool,
+}
+
+/// What was stored when a message was accepted. The reply runs by itself from here.
+#[derive(Debug, Clone)]
+pub struct Started {
+    pub chat: Chat,
+    pub exchange: Exchange,
+    pub user_turn: Turn,
+    pub assistant_turn: Turn,
+    pub branch: Branch,
+    /// False when the request had been made before.
+    pub is_new: bool,
+}
+
+impl Service {
+    /// Stores a message with its pending reply in one transaction, then lets the reply run.
+    pub async fn start_turn(&self, owner: UserId, request: StartTurn) -> Result<Started, ServiceError> {
+        request.params.validate()?;
+        check_request_id(request.client_request_id.as_deref())?;
+        let fingerprint = hash(json!({
+            "chat": request.chat_id,
+            "content": request.content,
+            "takes_attachments": request.takes_attachments,
+            "prev": request.place.prev_turn_id,
+            "branch": request.place.branch_id,
+            "provider": request.place.provider,
+            "model": request.place.model,
+            "may_branch": request.place.may_branch,
+            "params": request.params,
+        }));
+        // What the same request made before is its answer also where this cannot be said again: the draft is empty now.
+        let message = self.message_to_send(owner, &request).await;
+        let growth = self.check_growth(owner, 0).await;
+        if !self.supervisor().has_room() {
+            return Err(ServiceError::TooManyRunning);
+        }
+        let (mut tx, id, name) = (self.db().begin().await?, ids::mint(), request.client_request_id.as_deref());
+        if let Some(earlier) = self.started_before(&mut tx, owner, name, &fingerprint, id).await? {
+            tx.rollback().await?;
+            return self.repeated(owner, earlier).await;
+        }
+        let message = message?;
+        growth?;
+        let (chat, place) = match request.chat_id {
+            Some(id) => {
+                let chat = self.hold_chat(&mut tx, owner, id).await?;
+                let place = self.place(&mut tx, &chat, &request.place, &message.contents).await?;
+                (chat, place)
+            }
+            None => {
+                let beginning = self.take_next_chat(&mut tx, owner).await?;
+                self.new_chat(&mut tx, owner, ids::mint(), &request.place, beginning).await?
+            }
+        };
+        let exchange = ExchangeOf {
+            id,
+            owner,
+            kind: ExchangeKind::Send,
+            params: request.params,
+            base: Params::default(),
+            sends_draft_of: (!request.keeps_draft).then_some(request.chat_id),
+            moves_reader: true,
+            request_id: request.client_request_id,
+            fingerprint,
+        };
+        let chat = self.name_chat(&mut tx, owner, chat, &message).await?;
+        let user_turn = self.user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
+        self.check_unanswered(&mut tx, &user_turn).await?;
+        self.answer(tx, chat, place.branch, user_turn, exchange).await
+    }
+
+    /// Another reply to the same message: a sibling on a branch of its own, with another model where one is named. Of a
+    /// message whose replies are all deleted it is the reply.
+    pub async fn retry_turn(
+        &self,
+        owner: UserId,
+        id: TurnId,
+        place: Wanted,
+        params: Params,
+        client_request_id: Option<String>,
+    ) -> Result<Started, ServiceError> {
+        params.validate()?;
+        check_request_id(client_request_id.as_deref())?;
+        let named = (&place.provider, &place.model);
+        let fingerprint = hash(json!({ "retry": id, "named": named, "params": params }));
+        let growth = self.check_growth(owner, 0).await;
+        if !self.supervisor().has_room() {
+            return Err(ServiceError::TooManyRunning);
+        }
+        let (mut tx, exchange) = (self.db().begin().await?, ids::mint());
+        let name = client_request_id.as_deref();
+        if let Some(earlier) = self.started_before(&mut tx, owner, name, &fingerprint, exchange).await? {
+            tx.rollback().await?;
+            return self.repeated(owner, earlier).await;
+        }
+        growth?;
+        let (chat, old) = self.hold_chat_of(&mut tx, owner, id).await?;
+        let user_turn = match (old.role, old.prev_turn_id) {
+            (Role::Assistant, Some(id)) => turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?,
+            (Role::Assistant, None) => {
+                return Err(ServiceError::conflict("no_message", "this reply answers no message"));
+            }
+            (Role::User, _) if turns::count_children(&mut tx, chat.id, Some(old.id)).await? == 0 => old.clone(),
+            _ => return Err(Invalid::new("turn", "only a reply, or a message without one, can be tried again").into()),
+        };
+        let name = self.name_of_version(&mut tx, "retry", &user_turn).await?;
+        let leaving = (Some(user_turn.id), Origin::Regenerate, name);
+        let branch = self.beside(&mut tx, &chat, &old, &place, leaving).await?;
+        let exchange = ExchangeOf {
+            id: exchange,
+            owner,
+            kind: ExchangeKind::Regenerate,
+            params,
+            base: self.params_of(owner, &old).await?,
+            sends_draft_of: None,
+            moves_reader: true,
+            request_id: client_request_id,
+            fingerprint,
+        };
+        self.answer(tx, chat, branch, user_turn, exchange).await
+    }
+
+    /// The same message in other words: a sibling of it on a branch of its own, with a reply. The old one stays. Of a
+    /// reply it is a version in a person's words, and nobody is asked.
+    pub async fn edit_turn(&self, owner: UserId, id: TurnId, edit: StartTurn) -> Result<Started, ServiceError> {
+        edit.params.validate()?;
+        check_request_id(edit.client_request_id.as_deref())?;
+        let named = (&edit.place.provider, &edit.place.model);
+        let fingerprint = hash(json!({
+            "edit": id,
+            "content": edit.content,
+            "takes_attachments": edit.takes_attachments,
+            "named": named,
+            "params": edit.params,
+        }));
+        let message = self.message_in_other_words(owner, id, &edit).await;
+        let growth = self.check_growth(owner, 0).await;
+        if !self.supervisor().has_room() {
+            return Err(ServiceError::TooManyRunning);
+        }
+        let (mut tx, exchange) = (self.db().begin().await?, ids::mint());
+        let name = edit.client_request_id.as_deref();
+        if let Some(earlier) = self.started_before(&mut tx, owner, name, &fingerprint, exchange).await? {
+            tx.rollback().await?;
+            return self.repeated(owner, earlier).await;
+        }
+        let message = message?;
+        growth?;
+        let (chat, old) = self.hold_chat_of(&mut tx, owner, id).await?;
+        match old.role {
+            Role::User => {}
+            Role::Assistant => {
+                let edit = StartTurn { content: Vec::new(), ..edit };
+                return self.edit_reply(tx, (chat, old), edit, message, (exchange, fingerprint)).await;
+            }
+            Role::System => return Err(Invalid::new("turn", "only a message or a reply can be edited").into()),
+        }
+        let message = with_results_of(&old, message);
+        let leaving = (old.prev_turn_id, Origin::Edit, name_after(&message.contents));
+        let branch = self.beside(&mut tx, &chat, &old, &edit.place, leaving).await?;
+        let parent = match old.prev_turn_id {
+            Some(parent) => Some(turns::find(self.db(), owner, parent).await?.ok_or(ServiceError::NotFound)?),
+            None => None,
+        };
+        let exchange = ExchangeOf {
+            id: exchange,
+            owner,
+            kind: ExchangeKind::Edit,
+            params: edit.params,
+            base: self.params_of(owner, &old).await?,
+            sends_draft_of: None,
+            moves_reader: true,
+            request_id: edit.client_request_id,
+            fingerprint,
+        };
+        let place = Place { parent, branch };
+        let user_turn = self.user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
+        self.answer(tx, chat, place.branch, user_turn, exchange).await
+    }
+
+    /// A turn with its chat, which is held: so it is there as long as the transaction is.
+    async fn hold_chat_of(&self, tx: &mut Tx, owner: UserId, id: TurnId) -> Result<(Chat, Turn), ServiceError> {
+        let found = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let chat = self.hold_chat(tx, owner, found.chat_id).await?;
+        // It may have been deleted while somebody else held the chat.
+        let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        Ok((chat, turn))
+    }
+
+    /// The branch of a sibling of `old` below a parent, or of what answers `old` itself, in a chat that is held.
+    pub(super) async fn beside(
+        &self,
+        tx: &mut Tx,
+        chat: &Chat,
+        old: &Turn,
+        wanted: &Wanted,
+        (parent, origin, name): (Option<TurnId>, Origin, String),
+    ) -> Result<Branch, ServiceError> {
+        let source = branches::find(self.db(), chat.owner_id, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
+        self.check_room(tx, chat.id, parent).await?;
+        let lock = match (&wanted.provider, &wanted.model) {
+            (None, None) => {
+                self.check_available(&source.lock, parent)?;
+                source.lock.clone()
+            }
+            _ => self.lock_from(&source, wanted)?,
+        };
+        let leaving = Leaving { id: ids::mint(), source: &source, from: parent, origin, lock, name };
+        self.go_on_or_fork(tx, chat, leaving).await
+    }
+
+    /// What was asked for in the turn's own exchange.
+    pub(super) async fn params_of(&self, owner: UserId, turn: &Turn) -> Result<Params, ServiceError> {
+        let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
+        Ok(exchange.map(|exchange| exchange.params).unwrap_or_default())
+    }
+
+    /// Stops a reply. When this returns, its ending is stored; a reply that is over stays as it is.
+    pub async fn stop_turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
+        let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if turn.status.is_terminal() {
+            return Ok(withhold::turn(turn));
+        }
+        let _ = self.supervisor().stop(id).await;
+        // It may have ended since it was looked at, or wait for a person and be driven by nobody now.
+        let now = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if !now.status.is_terminal() {
+            let ended = self.supervisor().end_stray(now).await;
+            let stopped = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+            // Its own ending may have been first.
+            return match ended {
+                _ if stopped.status.is_terminal() => Ok(withhold::turn(stopped)),
+                Ok(()) => Err(ServiceError::conflict("not_stopped", "the reply could not be stopped; try again")),
+                Err(error) => Err(error.into()),
+            };
+        }
+        Ok(withhold::turn(now))
+    }
+
+    /// One turn as of now; a running one as its followers see it. Without what is withheld from clients.
+    pub async fn turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
+        let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        Ok(withhold::turn(self.supervisor().live(id).map_or(turn, |live| live.turn())))
+    }
+}

@@ -1,0 +1,348 @@
+//! What only an archive reads and writes: the turns of a chat in their order, whatever branch they are on; calls with
+//! their bytes; and whether a chat that comes in is here already.
+
+pub mod remains;
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::generations::requests::{self, BodyRow, ManifestRow, manifest_columns, of_base, request_columns};
+use crate::generations::{GenerationStatus, RawKind, raw};
+use crate::readable::{Damage, Lossy, Readable, RowReader, Salvaged, readable, readable_with_damages, unless_noted};
+use crate::rows::{UsageRow, bigint, place, to_json, word};
+use crate::storage;
+use turnleaf_domain::{ChatId, DocumentId, Failure, GenerationId, Lock, TurnId, UserId};
+use turnleaf_interchange::archive::{ArchivedGeneration, Bytes};
+use turnleaf_interchange::grow::onward::{Here, Place};
+
+/// When a chat was deleted, and since when it is going for ever.
+type Moments = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
+
+sql! {
+    CHATS = "SELECT c.id FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL ORDER BY c.created_at, c.id";
+    ALL_DOCUMENTS = "SELECT d.id FROM documents d WHERE d.owner_id = $1 AND d.deleted_at IS NULL";
+    STANDING = "SELECT c.deleted_at, d.purging_since FROM chats c LEFT JOIN deletions d ON d.id = c.deletion_id \
+        WHERE c.owner_id = $1 AND c.id = $2";
+    /// Also those in Trash: they were here.
+    TURNS = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
+    /// One whose status cannot be read does not run: the sweep has ended it.
+    OVER = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2 \
+        AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        AND t.status NOT IN ('pending', 'streaming', 'waiting_subagents')";
+    /// Also those in Trash.
+    PLACES = "SELECT t.id, t.prev_turn_id, t.branch_id, t.exchange_id, t.depth, t.created_at, t.deleted_at \
+        FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
+    /// A turn without a block is here, too. Followed by a condition with a list of turn ids.
+    SAID = "SELECT t.id, b.content FROM turns t JOIN chats c ON c.id = t.chat_id \
+        LEFT JOIN turn_blocks b ON b.turn_id = t.id ";
+    HEADS = "SELECT b.id, b.name, b.provider, b.model, b.head_turn_id FROM branches b JOIN chats c ON c.id = b.chat_id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND b.deleted_at IS NULL";
+    GENERATIONS = concat!("SELECT g.id, g.step, g.provider, g.api, g.model_requested, g.model_returned, ",
+        request_columns!(), ", ", manifest_columns!(), ", g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, \
+        g.output_tokens, g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, \
+        g.price_version, g.error, g.first_token_at, g.started_at, g.ended_at \
+        FROM generations g ", of_base!(), "JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND g.turn_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY g.step");
+    /// A call that comes in was not made here: nobody pays it again.
+    INSERT = "INSERT INTO generations (id, turn_id, step, provider, api, model_requested, model_returned, \
+        raw_kind, raw_complete, raw_response, raw_sha256, raw_bytes, status, stop_reason, \
+        input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micros, cost_basis, \
+        price_version, error, first_token_at, started_at, ended_at, is_copy) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
+        $23, $24, $25, $26, $27)";
+    COUNT_ON = "UPDATE chats SET next_ord = $2 WHERE id = $1";
+    BLOBS = "SELECT DISTINCT r.sha256 FROM block_blobs r JOIN turn_blocks b ON b.id = r.block_id \
+        JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY r.sha256";
+    DOCUMENTS = "SELECT DISTINCT r.document_id FROM block_documents r JOIN turn_blocks b ON b.id = r.block_id \
+        JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id JOIN documents d ON d.id = r.document_id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        AND d.owner_id = $1 AND d.deleted_at IS NULL ORDER BY r.document_id";
+}
+
+/// In the place of an id that cannot be read.
+const NAMELESS: &str = "with an unreadable id";
+
+/// How a chat that comes in stands here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Here,
+    /// It is in Trash.
+    InTrash,
+    /// It goes for ever from this moment on, or it is coming in.
+    Going(DateTime<Utc>),
+}
+
+#[derive(sqlx::FromRow)]
+struct PlaceRow {
+    id: Uuid,
+    prev_turn_id: Option<Uuid>,
+    branch_id: Uuid,
+    exchange_id: Uuid,
+    depth: i64,
+    created_at: DateTime<Utc>,
+    deleted_at: Option<DateTime<Utc>>,
+}
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    id: Uuid,
+    step: i64,
+    provider: Salvaged,
+    api: Option<Salvaged>,
+    model_requested: Salvaged,
+    model_returned: Option<Salvaged>,
+    #[sqlx(flatten)]
+    body: BodyRow,
+    #[sqlx(flatten)]
+    manifest: ManifestRow,
+    raw_kind: Lossy<String>,
+    raw_complete: bool,
+    status: Lossy<String>,
+    stop_reason: Option<Salvaged>,
+    #[sqlx(flatten)]
+    usage: UsageRow,
+    cost_micros: Option<i64>,
+    cost_basis: Lossy<Option<String>>,
+    price_version: Option<Salvaged>,
+    error: Lossy<Option<Json<Failure>>>,
+    first_token_at: Lossy<Option<DateTime<Utc>>>,
+    started_at: Lossy<DateTime<Utc>>,
+    ended_at: Lossy<Option<DateTime<Utc>>>,
+}
+
+impl Row {
+    /// The call as far as its row can be read. What is wrong goes into `damages`.
+    fn into_call(self, turn_id: TurnId, damages: &mut Vec<Damage>) -> Result<ArchivedGeneration, StoreError> {
+        let request = unless_noted(self.body.whole(self.id), damages)?.unwrap_or_default();
+        let request_manifest = unless_noted(self.manifest.whole(self.id), damages)?.unwrap_or_default();
+        let mut row = RowReader { table: "generations", id: self.id, damages };
+        let step = u32::try_from(self.step).unwrap_or_else(|why| {
+            row.note("step", why);
+            u32::MAX
+        });
+        let raw_kind = row.value("raw_kind", self.raw_kind).and_then(|kind| row.word::<RawKind>("raw_kind", kind));
+        let status = row.value("status", self.status).and_then(|status| row.word::<GenerationStatus>("status", status));
+        let cost_basis = row.value("cost_basis", self.cost_basis).flatten();
+        let started_at = row.moment("started_at", self.started_at);
+        let ended_at = row.value("ended_at", self.ended_at);
+        Ok(ArchivedGeneration {
+            id: self.id.into(),
+            turn_id,
+            step,
+            provider: row.text("provider", self.provider),
+            api: self.api.map(|api| row.text("api", api)),
+            model_requested: row.text("model_requested", self.model_requested),
+            model_returned: self.model_returned.map(|model| row.text("model_returned", model)),
+            request: Bytes(request),
+            request_manifest,
+            raw_kind: word(raw_kind.unwrap_or(RawKind::SseEvents)),
+            raw_complete: self.raw_complete,
+            raw: None,
+            status: word(status.unwrap_or(GenerationStatus::Error)),
+            stop_reason: self.stop_reason.map(|reason| row.text("stop_reason", reason)),
+            usage: self.usage.into(),
+            cost_micros: self.cost_micros.map(place),
+            cost_basis: cost_basis.and_then(|basis| row.word("cost_basis", basis)),
+            price_version: self.price_version.map(|version| row.text("price_version", version)),
+            error: row.value("error", self.error).flatten().map(|Json(error)| error),
+            first_token_at: row.value("first_token_at", self.first_token_at).flatten(),
+            started_at,
+            // A call whose end cannot be read has one.
+            ended_at: ended_at.unwrap_or(Some(started_at)),
+        })
+    }
+}
+
+/// All chats of an owner, the oldest first, with the rows that cannot be read.
+pub async fn chats(db: &Db, owner: UserId, damages: &mut Vec<Damage>) -> Result<Vec<ChatId>, StoreError> {
+    let ids: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(CHATS).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(readable_with_damages(ids, "chats", NAMELESS, damages).into_iter().map(|(id,)| id.into()).collect())
+}
+
+/// All documents of an owner that are not in Trash, with the rows that cannot be read.
+pub async fn documents(db: &Db, owner: UserId, damages: &mut Vec<Damage>) -> Result<Vec<DocumentId>, StoreError> {
+    let ids: Vec<Readable<(Uuid,)>> =
+        on!(db, |pool| sqlx::query_as(ALL_DOCUMENTS).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(readable_with_damages(ids, "documents", NAMELESS, damages).into_iter().map(|(id,)| id.into()).collect())
+}
+
+/// Whether a chat of this id is here. `None` when it never was, or was deleted for ever.
+pub async fn standing(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<Standing>, StoreError> {
+    let row: Option<Moments> = in_tx!(tx, |conn| {
+        sqlx::query_as(STANDING).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
+    });
+    Ok(row.map(|row| match row {
+        (None, _) => Standing::Here,
+        (Some(_), None) => Standing::InTrash,
+        (Some(_), Some(from)) => Standing::Going(from),
+    }))
+}
+
+/// The turns that a chat has here.
+pub async fn turn_ids(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<HashSet<TurnId>, StoreError> {
+    let ids: Vec<Uuid> =
+        in_tx!(tx, |conn| sqlx::query_scalar(TURNS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
+    Ok(ids.into_iter().map(TurnId::from).collect())
+}
+
+/// The turns of a chat that are over at this moment.
+pub async fn over(db: &Db, owner: UserId, chat: ChatId) -> Result<HashSet<TurnId>, StoreError> {
+    let ids: Vec<Readable<(Uuid,)>> =
+        on!(db, |pool| sqlx::query_as(OVER).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    Ok(readable(ids, "turns").into_iter().map(|(id,)| id.into()).collect())
+}
+
+/// How a chat stands here: where its turns are, and where its branches end.
+pub async fn here(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Here, StoreError> {
+    let places: Vec<PlaceRow> =
+        in_tx!(&mut *tx, |conn| sqlx::query_as(PLACES).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
+    let heads: Vec<(Uuid, String, String, String, Option<Uuid>)> =
+        in_tx!(tx, |conn| sqlx::query_as(HEADS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
+    let mut here = Here::default();
+    for row in places {
+        if row.deleted_at.is_some() {
+            here.gone.insert(row.id.into());
+            continue;
+        }
+        let place = Place {
+            prev_turn_id: row.prev_turn_id.map(TurnId::from),
+            branch_id: row.branch_id.into(),
+            exchange_id: row.exchange_id.into(),
+            depth: row.depth,
+            created_at: row.created_at,
+        };
+        here.turns.insert(row.id.into(), place);
+    }
+    for (id, name, provider, model, head) in heads {
+        here.branches.insert(id.into(), (name, Lock { provider, model }, head.map(TurnId::from)));
+    }
+    Ok(here)
+}
+
+/// What those of these turns of a chat say that are here and not deleted: the contents of their blocks, in their order, as
+/// their JSON. At most a page of turns.
+pub async fn said(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    turns: &[TurnId],
+) -> Result<HashMap<TurnId, Vec<String>>, StoreError> {
+    let rows: Vec<(Uuid, Option<String>)> = in_tx!(tx, |conn| {
+        let mut query = QueryBuilder::new(SAID);
+        query.push("WHERE c.owner_id = ").push_bind(owner.uuid()).push(" AND c.id = ").push_bind(chat.uuid());
+        query.push(" AND t.deleted_at IS NULL AND t.id IN (");
+        let mut list = query.separated(", ");
+        for turn in turns {
+            list.push_bind(turn.uuid());
+        }
+        query.push(") ORDER BY t.ord, b.seq");
+        query.build_query_as().persistent(false).fetch_all(conn).await?
+    });
+    let mut said: HashMap<TurnId, Vec<String>> = HashMap::new();
+    for (turn, content) in rows {
+        said.entry(turn.into()).or_default().extend(content);
+    }
+    Ok(said)
+}
+
+/// The calls of a turn with what was sent, and what of them cannot be read; what came is asked for one by one ([`raw`]),
+/// because it may be much.
+pub async fn generations(
+    db: &Db,
+    owner: UserId,
+    turn: TurnId,
+    damages: &mut Vec<Damage>,
+) -> Result<Vec<ArchivedGeneration>, StoreError> {
+    let rows: Vec<Readable<Row>> =
+        on!(db, |pool| sqlx::query_as(GENERATIONS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
+    let rows = readable_with_damages(rows, "generations", format_args!("of turn {turn}"), damages);
+    rows.into_iter().map(|row| row.into_call(turn, damages)).collect()
+}
+
+/// The response of a call as it came; nothing where it is damaged, which is noted.
+pub async fn raw(
+    db: &Db,
+    owner: UserId,
+    call: GenerationId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<Bytes>, StoreError> {
+    let raw = raw::find(db, owner, call).await;
+    Ok(unless_noted(raw, damages)?.flatten().map(Bytes))
+}
+
+/// Stores a call that was made elsewhere.
+pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(), StoreError> {
+    // A piece of its chat before this one may have counted the turn without its calls.
+    storage::recount(tx, of.turn_id).await?;
+    let packed = of.raw.as_ref().map(|raw| raw::compress(std::slice::from_ref(&raw.0))).transpose()?;
+    let (bytes, sha256, length) = match packed {
+        Some(packed) => (Some(packed.bytes), Some(packed.sha256), Some(packed.length)),
+        None => (None, None, None),
+    };
+    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(of.usage).counts();
+    in_tx!(tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(of.id.uuid())
+            .bind(of.turn_id.uuid())
+            .bind(i64::from(of.step))
+            .bind(of.provider.as_str())
+            .bind(of.api.as_deref())
+            .bind(of.model_requested.as_str())
+            .bind(of.model_returned.as_deref())
+            .bind(of.raw_kind.as_str())
+            .bind(of.raw_complete)
+            .bind(bytes)
+            .bind(sha256)
+            .bind(length)
+            .bind(of.status.as_str())
+            .bind(of.stop_reason.as_deref())
+            .bind(input)
+            .bind(output)
+            .bind(cache_read)
+            .bind(cache_write)
+            .bind(reasoning)
+            .bind(of.cost_micros.map(bigint))
+            .bind(of.cost_basis.map(word))
+            .bind(of.price_version.as_deref())
+            .bind(of.error.as_ref().map(Json))
+            .bind(of.first_token_at)
+            .bind(of.started_at)
+            .bind(of.ended_at)
+            .bind(true)
+            .execute(conn)
+            .await?;
+    });
+    let manifest = to_json(&of.request_manifest, "generation_requests", "manifest")?;
+    let call = (of.turn_id, of.step, of.provider.as_str(), of.model_requested.as_str());
+    requests::insert_apart(tx, of.id, call, (&of.request.0, manifest)).await
+}
+
+/// Says which place the next turn of a chat gets.
+pub async fn count_on(tx: &mut Tx, chat: ChatId, next_ord: i64) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| sqlx::query(COUNT_ON).bind(chat.uuid()).bind(next_ord).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// The blobs that messages of a chat name, and the documents, which are not in Trash. Rows that cannot be read are noted.
+pub async fn named(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    damages: &mut Vec<Damage>,
+) -> Result<(Vec<String>, Vec<DocumentId>), StoreError> {
+    let blobs: Vec<Readable<(String,)>> =
+        on!(db, |pool| sqlx::query_as(BLOBS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    let documents: Vec<Readable<(Uuid,)>> =
+        on!(db, |pool| sqlx::query_as(DOCUMENTS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    let of_chat = format_args!("of chat {chat}");
+    let blobs = readable_with_damages(blobs, "block_blobs", of_chat, damages);
+    let documents = readable_with_damages(documents, "block_documents", of_chat, damages);
+    Ok((blobs.into_iter().map(|(sha256,)| sha256).collect(), documents.into_iter().map(|(id,)| id.into()).collect()))
+}

@@ -1,0 +1,97 @@
+//! Which blobs and documents the blocks of a message name. Written with the blocks, in their transaction: what is named is
+//! kept, and counted where it is used.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use turnleaf_domain::attachment::DOCUMENT;
+use turnleaf_domain::{Block, BlockId, Content, DocumentId, UserId};
+
+sql! {
+    NAME_BLOB = "INSERT INTO block_blobs (block_id, sha256) SELECT k.id, b.sha256 FROM turn_blocks k CROSS JOIN blobs b \
+        WHERE k.id = $1 AND b.sha256 = $2 ON CONFLICT (block_id, sha256) DO NOTHING";
+    /// A document that was deleted for ever stays named in the block alone.
+    NAME_DOCUMENT = "INSERT INTO block_documents (block_id, document_id, version_timestamp) \
+        SELECT k.id, v.document_id, v.version_timestamp FROM turn_blocks k CROSS JOIN document_versions v \
+        WHERE k.id = $1 AND v.document_id = $2 AND v.version_timestamp = $3 ON CONFLICT (block_id, document_id) DO NOTHING";
+    /// Followed by whose, and which.
+    NEWEST = "SELECT d.id, v.version_timestamp FROM documents d JOIN document_versions v ON v.document_id = d.id \
+        AND v.version_timestamp = (SELECT MAX(n.version_timestamp) FROM document_versions n WHERE n.document_id = d.id) ";
+    /// The same.
+    KEPT = "SELECT r.block_id FROM block_blobs r JOIN blobs o ON o.sha256 = r.sha256 \
+        JOIN turn_blocks k ON k.id = r.block_id JOIN chats c ON c.id = k.chat_id ";
+}
+
+/// Stores what these blocks name. They are stored before; that what they name is their owner's was seen to.
+///
+/// # Errors
+/// `Gone` for an image that is not stored any more: a day passed since it was looked for.
+pub async fn name(tx: &mut Tx, blocks: &[Block]) -> Result<(), StoreError> {
+    for block in blocks {
+        match &block.content {
+            Content::Image { blob, .. } => in_tx!(&mut *tx, |conn| {
+                let named = sqlx::query(NAME_BLOB).bind(block.id.uuid()).bind(blob).execute(conn).await?;
+                if named.rows_affected() == 0 {
+                    return Err(StoreError::Gone("the image"));
+                }
+            }),
+            Content::Reference { ref_id, ref_type, version_timestamp }
+            | Content::PartialReference { ref_id, ref_type, version_timestamp, .. }
+                if ref_type == DOCUMENT =>
+            {
+                let (Ok(document), Some(version)) = (ref_id.parse::<DocumentId>(), version_timestamp) else { continue };
+                in_tx!(&mut *tx, |conn| {
+                    let query = sqlx::query(NAME_DOCUMENT).bind(block.id.uuid()).bind(document.uuid());
+                    query.bind(version).execute(conn).await?;
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The newest versions of those of these documents that are this owner's and not in Trash.
+pub async fn newest(
+    db: &Db,
+    owner: UserId,
+    documents: &[DocumentId],
+) -> Result<HashMap<DocumentId, DateTime<Utc>>, StoreError> {
+    if documents.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<(Uuid, DateTime<Utc>)> = on!(db, |pool| {
+        let mut query = QueryBuilder::new(NEWEST);
+        query.push("WHERE d.deleted_at IS NULL AND d.owner_id = ").push_bind(owner.uuid()).push(" AND d.id IN (");
+        let mut list = query.separated(", ");
+        for document in documents {
+            list.push_bind(document.uuid());
+        }
+        query.push(")");
+        query.build_query_as().persistent(false).fetch_all(pool).await?
+    });
+    Ok(rows.into_iter().map(|(id, newest)| (id.into(), newest)).collect())
+}
+
+/// Those of these blocks of this owner's whose images are stored.
+pub async fn kept(db: &Db, owner: UserId, blocks: &[BlockId]) -> Result<HashSet<BlockId>, StoreError> {
+    if blocks.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let rows: Vec<(Uuid,)> = on!(db, |pool| {
+        let mut query = QueryBuilder::new(KEPT);
+        query.push("WHERE o.bytes IS NOT NULL AND c.owner_id = ").push_bind(owner.uuid()).push(" AND r.block_id IN (");
+        let mut list = query.separated(", ");
+        for block in blocks {
+            list.push_bind(block.uuid());
+        }
+        query.push(")");
+        query.build_query_as().persistent(false).fetch_all(pool).await?
+    });
+    Ok(rows.into_iter().map(|(id,)| id.into()).collect())
+}

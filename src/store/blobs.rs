@@ -1,0 +1,192 @@
+//! Blobs: bytes that stand in no row of a block, by their sha256, which blocks name them, and the other forms of images.
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{self, Damage, Lossy, Readable, kept};
+use crate::rows::{parse_word, place, plain, word};
+use turnleaf_domain::{BlockId, UserId};
+
+/// Whether something of this owner's ($1) names the blob `o`, or an image that `o` is a form of: a block that is not
+/// deleted, an upload, a document.
+macro_rules! is_of_owner {
+    () => {
+        "EXISTS (SELECT 1 FROM ( \
+            SELECT o.sha256 AS sha256 UNION SELECT f.sha256 FROM blob_forms f WHERE f.is_in = o.sha256) n WHERE \
+            EXISTS (SELECT 1 FROM block_blobs r JOIN turn_blocks b ON b.id = r.block_id \
+                JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id \
+                WHERE r.sha256 = n.sha256 AND c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL) \
+            OR EXISTS (SELECT 1 FROM uploads u WHERE u.sha256 = n.sha256 AND u.owner_id = $1) \
+            OR EXISTS (SELECT 1 FROM document_versions v JOIN documents d ON d.id = v.document_id \
+                WHERE v.origin = n.sha256 AND d.owner_id = $1 AND d.deleted_at IS NULL))"
+    };
+}
+
+sql! {
+    // Also where it is there already: what is named again is not what a purge may take for forgotten.
+    PUT = "INSERT INTO blobs (sha256, mime, byte_count, bytes, created_at) VALUES ($1, $2, $3, $4, $5) \
+        ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at";
+    FIND = concat!("SELECT o.mime, o.bytes, (SELECT MAX(u.name) FROM uploads u \
+            WHERE u.owner_id = $1 AND u.sha256 = o.sha256) AS name \
+        FROM blobs o WHERE o.sha256 = $2 AND o.bytes IS NOT NULL AND ", is_of_owner!());
+    SIZE = concat!("SELECT o.mime, o.byte_count FROM blobs o WHERE o.sha256 = $2 AND ", is_of_owner!());
+    FORMS = "SELECT form, is_in, width, height FROM blob_forms WHERE sha256 = $1";
+    ADD_FORM = "INSERT INTO blob_forms (sha256, form, is_in, width, height) VALUES ($1, $2, $3, $4, $5) \
+        ON CONFLICT (sha256, form) DO NOTHING";
+    NAME_OWN = concat!("INSERT INTO block_blobs (block_id, sha256) SELECT k.id, o.sha256 \
+        FROM turn_blocks k CROSS JOIN blobs o WHERE k.id = $2 AND o.sha256 = $3 AND ", is_of_owner!(),
+        " ON CONFLICT (block_id, sha256) DO NOTHING");
+    NAME = "INSERT INTO block_blobs (block_id, sha256) VALUES ($1, $2) ON CONFLICT (block_id, sha256) DO NOTHING";
+}
+
+/// A blob to store, with the block that names it. The block is stored before, in the same transaction.
+#[derive(Debug, Clone, Copy)]
+pub struct BlobOf<'a> {
+    pub block: BlockId,
+    /// Of its bytes, in lower-case hex.
+    pub sha256: &'a str,
+    pub mime: &'a str,
+    pub bytes: &'a [u8],
+}
+
+/// Stores blobs that are not there yet, and that these blocks name them.
+pub async fn put(tx: &mut Tx, blobs: &[BlobOf<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
+    let mut seen = HashSet::new();
+    for blob in blobs {
+        let mime = plain(blob.mime, "the type of a blob")?;
+        let is_new = seen.insert(blob.sha256);
+        in_tx!(&mut *tx, |conn| {
+            if is_new {
+                sqlx::query(PUT)
+                    .bind(blob.sha256)
+                    .bind(mime)
+                    .bind(i64::try_from(blob.bytes.len()).unwrap_or(i64::MAX))
+                    .bind(blob.bytes)
+                    .bind(now)
+                    .execute(&mut *conn)
+                    .await?;
+            }
+            sqlx::query(NAME).bind(blob.block.uuid()).bind(blob.sha256).execute(&mut *conn).await?;
+        });
+    }
+    Ok(())
+}
+
+/// Says that a block names this blob, if something of this owner's names it already: a hash opens nothing of a stranger's.
+pub async fn name_own(tx: &mut Tx, owner: UserId, block: BlockId, sha256: &str) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(NAME_OWN).bind(owner.uuid()).bind(block.uuid()).bind(sha256).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Stores bytes that nothing names yet: whoever stores them says in the same transaction what they are for.
+pub async fn store(tx: &mut Tx, sha256: &str, mime: &str, bytes: &[u8], now: DateTime<Utc>) -> Result<(), StoreError> {
+    let mime = plain(mime, "the type of a blob")?;
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(PUT).bind(sha256).bind(mime).bind(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
+        query.bind(bytes).bind(now).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// What another form of an image is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FormKind {
+    /// Where many are shown.
+    Thumbnail,
+    /// What models are sent, where the image itself is too large for them.
+    Model,
+}
+
+/// Another form of an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageForm {
+    pub kind: FormKind,
+    /// The sha256 of its own blob.
+    pub is_in: String,
+    pub size: (u32, u32),
+}
+
+/// Remembers another form of an image; both are stored before.
+pub async fn add_form(tx: &mut Tx, sha256: &str, form: &ImageForm) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(ADD_FORM).bind(sha256).bind(word(form.kind)).bind(&form.is_in);
+        query.bind(i64::from(form.size.0)).bind(i64::from(form.size.1)).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// The other forms of an image. Whose it is was asked before.
+pub async fn forms(db: &Db, sha256: &str) -> Result<Vec<ImageForm>, StoreError> {
+    let rows: Vec<Readable<(String, String, i64, i64)>> =
+        on!(db, |pool| sqlx::query_as(FORMS).bind(sha256).fetch_all(pool).await?);
+    let side = |n: i64| u32::try_from(n).unwrap_or(u32::MAX);
+    let form = |(kind, is_in, width, height)| {
+        let kind = parse_word(kind, "blob_forms", "form", sha256)?;
+        Ok::<_, StoreError>(ImageForm { kind, is_in, size: (side(width), side(height)) })
+    };
+    Ok(kept(readable::readable(rows, "blob_forms").into_iter().map(form), "blob_forms"))
+}
+
+/// Bytes with what whoever brought them called them, which is to be believed by nobody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredBlob {
+    pub mime: String,
+    pub bytes: Bytes,
+    /// The name under which this owner brought them, where they did.
+    pub name: Option<String>,
+}
+
+/// The type of bytes whose own cannot be read.
+fn unknown_mime() -> String {
+    "application/octet-stream".into()
+}
+
+/// The bytes of this hash, if something of this owner's names them.
+pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<StoredBlob>, StoreError> {
+    let mut damages = Vec::new();
+    let found = find_with_damages(db, owner, sha256, &mut damages).await?;
+    readable::log(&damages);
+    Ok(found)
+}
+
+/// As [`find`], with what of its row cannot be read.
+pub async fn find_with_damages(
+    db: &Db,
+    owner: UserId,
+    sha256: &str,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<StoredBlob>, StoreError> {
+    type Row = (Lossy<String>, Vec<u8>, Lossy<Option<String>>);
+    let row: Option<Readable<Row>> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
+    let row = readable::readable_with_damages(row.into_iter().collect(), "blobs", sha256, damages).pop();
+    let mut value = |column, reason| {
+        damages.push(Damage { table: "blobs", column, id: sha256.to_owned(), reason });
+    };
+    Ok(row.map(|(mime, bytes, name)| StoredBlob {
+        mime: mime.into_result().unwrap_or_else(|reason| {
+            value("mime", reason);
+            unknown_mime()
+        }),
+        bytes: bytes.into(),
+        name: name.into_result().unwrap_or_else(|reason| {
+            value("name", reason);
+            None
+        }),
+    }))
+}
+
+/// The type and the length of the same.
+pub async fn measure(db: &Db, owner: UserId, sha256: &str) -> Result<Option<(String, u64)>, StoreError> {
+    let row: Option<Readable<(Lossy<String>, i64)>> =
+        on!(db, |pool| sqlx::query_as(SIZE).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
+    let row = readable::readable(row.into_iter().collect(), "blobs").pop();
+    Ok(row.map(|(mime, length)| (mime.into_result().unwrap_or_else(|_| unknown_mime()), place(length))))
+}

@@ -1,0 +1,68 @@
+//! Where the branches of a chat leave each other and end, and with which models they ended lately.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Lossy, Readable, readable};
+use turnleaf_domain::branch::Lock;
+use turnleaf_domain::lineage::{Lineage, Lineages};
+use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
+
+sql! {
+    /// Of the replies that did not fail, the last ones of the chats that changed last.
+    LAST_USED = "SELECT b.provider, b.model FROM chats c JOIN branches b ON b.chat_id = c.id \
+        JOIN turns h ON h.id = b.head_turn_id WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
+        AND b.deleted_at IS NULL AND h.status <> 'error' \
+        ORDER BY c.updated_at DESC, c.id DESC, h.ord DESC LIMIT $2";
+    ENDS = "SELECT b.id, f.branch_id AS from_branch_id, f.depth AS from_depth, h.id AS head_id, h.depth AS head_depth, \
+        b.visited_at FROM branches b JOIN chats c ON c.id = b.chat_id JOIN turns h ON h.id = b.head_turn_id \
+        LEFT JOIN turns f ON f.id = b.fork_turn_id \
+        WHERE c.owner_id = $1 AND b.chat_id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL \
+        AND h.deleted_at IS NULL";
+    SET_ENDS = "UPDATE branches SET fork_turn_id = $2, head_turn_id = $3 WHERE id = $1";
+}
+
+#[derive(sqlx::FromRow)]
+struct EndRow {
+    id: Uuid,
+    from_branch_id: Lossy<Option<Uuid>>,
+    from_depth: Option<i64>,
+    head_id: Uuid,
+    head_depth: i64,
+    visited_at: Lossy<Option<DateTime<Utc>>>,
+}
+
+/// The branches of a chat that have turns.
+pub async fn lineages(db: &Db, owner: UserId, chat: ChatId) -> Result<Lineages, StoreError> {
+    let rows: Vec<Readable<EndRow>> =
+        on!(db, |pool| sqlx::query_as(ENDS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    let lineage = |row: EndRow| Lineage {
+        branch_id: row.id.into(),
+        from: row.from_branch_id.into_result().ok().flatten().map(BranchId::from).zip(row.from_depth),
+        head: row.head_id.into(),
+        head_depth: row.head_depth,
+        visited_at: row.visited_at.into_result().ok().flatten(),
+    };
+    Ok(Lineages::new(readable(rows, "branches").into_iter().map(lineage).collect()))
+}
+
+/// The models that an owner's branches went on with lately and that did not fail, the last one first.
+pub async fn last_used(db: &Db, owner: UserId, most: u32) -> Result<Vec<Lock>, StoreError> {
+    let rows: Vec<Readable<(String, String)>> =
+        on!(db, |pool| { sqlx::query_as(LAST_USED).bind(owner.uuid()).bind(i64::from(most)).fetch_all(pool).await? });
+    Ok(readable(rows, "branches").into_iter().map(|(provider, model)| Lock::new(provider, model)).collect())
+}
+
+/// Says of a branch that came in without them which turn it leaves and which one it ends with.
+pub async fn set_ends(
+    tx: &mut Tx,
+    branch: BranchId,
+    fork: Option<TurnId>,
+    head: Option<TurnId>,
+) -> Result<(), StoreError> {
+    let (fork, head) = (fork.map(TurnId::uuid), head.map(TurnId::uuid));
+    in_tx!(tx, |conn| sqlx::query(SET_ENDS).bind(branch.uuid()).bind(fork).bind(head).execute(conn).await.map(drop))?;
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Where chats came from that were taken in, and what of them did not come along. A chat that began here has no row.
+
+use chrono::{DateTime, Utc};
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Damage, Lossy, Readable, RowReader, Salvaged, kept, readable};
+use crate::rows::{from_json, plain, to_json};
+use turnleaf_domain::{ChatId, ImportedFrom, UserId};
+
+sql! {
+    PUT = "INSERT INTO chat_sources (chat_id, format, file, imported_at, differences) \
+        SELECT id, $3, $4, $5, $6 FROM chats WHERE owner_id = $1 AND id = $2 \
+        ON CONFLICT (chat_id) DO UPDATE SET differences = excluded.differences";
+    FIND = "SELECT s.format, s.file, s.imported_at, s.differences FROM chat_sources s JOIN chats c ON c.id = s.chat_id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
+}
+
+type Row = (String, String, DateTime<Utc>, String);
+type LossyRow = (Salvaged, Salvaged, Lossy<DateTime<Utc>>, Lossy<String>);
+
+/// Stores where an owner's chat came from. Of one that is stored already only the differences become others.
+pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportedFrom) -> Result<(), StoreError> {
+    let differences = to_json(&source.differences, "chat_sources", "differences")?;
+    let (format, file) = (plain(&source.format, "a format")?, plain(&source.file, "the name of a file")?);
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(PUT).bind(owner.uuid()).bind(chat.uuid()).bind(format).bind(file);
+        query.bind(source.imported_at).bind(differences).execute(conn).await?;
+    });
+    Ok(())
+}
+
+const TABLE: &str = "chat_sources";
+
+/// Where an owner's chat came from. A source that cannot be read is none.
+pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ImportedFrom>, StoreError> {
+    let row: Option<Readable<Row>> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    let rows = readable(row.into_iter().collect(), TABLE).into_iter();
+    Ok(kept(rows.map(|row| read(row, chat)), TABLE).pop())
+}
+
+/// As [`find`], but as far as it can be read, with what of it cannot.
+pub async fn find_with_damages(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<ImportedFrom>, StoreError> {
+    let row: Option<LossyRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    Ok(row.map(|(format, file, imported_at, differences)| {
+        let mut row = RowReader { table: TABLE, id: chat.uuid(), damages };
+        ImportedFrom {
+            format: row.text("format", format),
+            file: row.text("file", file),
+            imported_at: row.moment("imported_at", imported_at),
+            differences: row
+                .value("differences", differences)
+                .and_then(|text| row.json("differences", &text))
+                .unwrap_or_default(),
+        }
+    }))
+}
+
+/// The same as a transaction sees it.
+pub async fn seen(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ImportedFrom>, StoreError> {
+    let row: Option<Row> =
+        in_tx!(tx, |conn| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?);
+    row.map(|row| read(row, chat)).transpose()
+}
+
+fn read((format, file, imported_at, differences): Row, chat: ChatId) -> Result<ImportedFrom, StoreError> {
+    let differences = from_json(&differences, "chat_sources", "differences", chat)?;
+    Ok(ImportedFrom { format, file, imported_at, differences })
+}

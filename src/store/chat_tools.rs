@@ -1,0 +1,54 @@
+//! Which tools a chat offers. Chats that are older than this choice have no row, and offer none. Descriptions of clients'
+//! tools come back letter for letter, which the type of the column on PostgreSQL would not do by itself.
+
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Damage, Lossy, Readable, RowReader, kept, readable};
+use crate::rows::{from_json, to_json};
+use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::{ChatId, UserId};
+
+sql! {
+    PUT = "INSERT INTO chat_tools (chat_id, choice) SELECT id, $3 FROM chats \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL \
+        ON CONFLICT (chat_id) DO UPDATE SET choice = excluded.choice";
+    FIND = "SELECT t.chat_id, t.choice FROM chat_tools t JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
+}
+
+const TABLE: &str = "chat_tools";
+
+/// Sets the choice of an owner's chat. False when the owner has no such chat.
+pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) -> Result<bool, StoreError> {
+    let choice = to_json(choice, "chat_tools", "choice")?;
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(PUT).bind(owner.uuid()).bind(chat.uuid()).bind(Json(choice));
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// The choice of an owner's chat.
+pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ToolChoice>, StoreError> {
+    let row: Option<Readable<(Uuid, Json<String>)>> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    let rows = readable(row.into_iter().collect(), TABLE).into_iter();
+    Ok(kept(rows.map(|(id, Json(text))| from_json(&text, TABLE, "choice", id)), TABLE).pop())
+}
+
+/// As [`find`], with what of it cannot be read.
+pub async fn find_with_damages(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<ToolChoice>, StoreError> {
+    let row: Option<(Lossy<Uuid>, Lossy<Json<String>>)> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    let mut reader = RowReader { table: TABLE, id: chat.uuid(), damages };
+    let choice = row.and_then(|(_, choice)| reader.value("choice", choice));
+    Ok(choice.and_then(|Json(text)| reader.json("choice", &text)))
+}

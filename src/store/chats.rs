@@ -1,0 +1,309 @@
+//! Chats: the rows of whole trees, not their turns.
+
+pub mod listed;
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{self, Damage, Lossy, RowReader, Salvaged};
+use crate::rows::plain;
+use crate::search;
+use turnleaf_domain::chat::ChatSettings;
+use turnleaf_domain::{BranchId, Chat, ChatId, Params, TurnId, UserId, limits};
+use turnleaf_platform::ids;
+
+pub use listed::{Browsed, ListedChat, browse, list, list_behind, newest, pinned};
+
+sql! {
+    INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
+        last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id, pinned_at, archived_at, \
+        epoch) VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10, $11, $12, $13, $14)";
+    EPOCH = "SELECT epoch FROM chats WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+    /// While the default branch is deleted, the oldest other one stands in for it, rather one that has turns.
+    FIND = "SELECT c.id, c.owner_id, c.title, c.system_prompt, c.settings, COALESCE( \
+            (SELECT b.id FROM branches b WHERE b.id = c.default_branch_id AND b.deleted_at IS NULL), \
+            (SELECT b.id FROM branches b WHERE b.chat_id = c.id AND b.deleted_at IS NULL \
+                ORDER BY CASE WHEN b.head_turn_id IS NULL THEN 1 ELSE 0 END, b.created_at, b.id LIMIT 1)) \
+            AS default_branch_id, \
+        c.last_viewed_turn_id, c.copied_from_turn_id, c.pinned_at, c.archived_at, c.rev, c.created_at, c.updated_at \
+        FROM chats c \
+        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
+    OWNER = "SELECT owner_id FROM chats WHERE id = $1 AND deleted_at IS NULL";
+    /// Followed by the owner and a list of chats.
+    THERE = "SELECT c.id FROM chats c ";
+    /// Changes nothing, but holds the row until the transaction ends.
+    HOLD = "UPDATE chats SET rev = rev WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING settings";
+    SET_TITLE = "UPDATE chats SET title = $2, settings = $3 WHERE id = $1";
+    SET_SETTINGS = "UPDATE chats SET settings = $2 WHERE id = $1";
+    SET_SYSTEM_PROMPT = "UPDATE chats SET system_prompt = $3 \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+    SET_LAST_VIEWED = "UPDATE chats SET last_viewed_turn_id = $3 \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL AND EXISTS \
+        (SELECT 1 FROM turns t WHERE t.id = $3 AND t.chat_id = $2 AND t.deleted_at IS NULL)";
+    SET_DEFAULT_BRANCH = "UPDATE chats SET default_branch_id = $2 WHERE id = $1";
+    SET_PINNED = "UPDATE chats SET pinned_at = $3 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+    SET_ARCHIVED = "UPDATE chats SET archived_at = $3 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+    /// Who says something in a chat of the archive has it back in the list.
+    TAKE_ORD = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, updated_at = $3, archived_at = NULL \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - 1";
+    /// What was said elsewhere moves a chat no further than to when it was said, and brings none back.
+    TAKE_ORD_OF_ELSEWHERE = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, \
+        updated_at = CASE WHEN updated_at < $3 THEN $3 ELSE updated_at END \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - 1";
+}
+
+#[derive(sqlx::FromRow)]
+struct ChatRow {
+    id: Uuid,
+    owner_id: Uuid,
+    title: Salvaged,
+    system_prompt: Salvaged,
+    settings: Lossy<Json<ChatSettings>>,
+    default_branch_id: Lossy<Option<Uuid>>,
+    last_viewed_turn_id: Lossy<Option<Uuid>>,
+    copied_from_turn_id: Lossy<Option<Uuid>>,
+    pinned_at: Lossy<Option<DateTime<Utc>>>,
+    archived_at: Lossy<Option<DateTime<Utc>>>,
+    rev: i64,
+    created_at: Lossy<DateTime<Utc>>,
+    updated_at: Lossy<DateTime<Utc>>,
+}
+
+const TABLE: &str = "chats";
+
+impl ChatRow {
+    /// The chat as far as its row can be read. What is wrong goes into `damages`.
+    fn into_chat(self, damages: &mut Vec<Damage>) -> Chat {
+        let mut row = RowReader { table: TABLE, id: self.id, damages };
+        let branch = row.value("default_branch_id", self.default_branch_id).flatten();
+        let viewed = row.value("last_viewed_turn_id", self.last_viewed_turn_id).flatten();
+        let copied_from = row.value("copied_from_turn_id", self.copied_from_turn_id).flatten();
+        Chat {
+            id: self.id.into(),
+            owner_id: self.owner_id.into(),
+            title: row.text("title", self.title),
+            system_prompt: row.text("system_prompt", self.system_prompt),
+            settings: row.value("settings", self.settings).unwrap_or_default().0,
+            default_branch_id: branch.map(BranchId::from),
+            last_viewed_turn_id: viewed.map(TurnId::from),
+            copied_from_turn_id: copied_from.map(TurnId::from),
+            pinned_at: row.value("pinned_at", self.pinned_at).flatten(),
+            archived_at: row.value("archived_at", self.archived_at).flatten(),
+            rev: self.rev,
+            created_at: row.moment("created_at", self.created_at),
+            updated_at: row.moment("updated_at", self.updated_at),
+        }
+    }
+}
+
+/// Stores a new chat. Its default branch may be inserted later in the same transaction.
+pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
+    let title = plain(&chat.title, "the title")?;
+    let system_prompt = plain(&chat.system_prompt, "the system prompt")?;
+    in_tx!(&mut *tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(chat.id.uuid())
+            .bind(chat.owner_id.uuid())
+            .bind(title)
+            .bind(system_prompt)
+            .bind(Json(&chat.settings))
+            .bind(chat.default_branch_id.map(BranchId::uuid))
+            .bind(chat.last_viewed_turn_id.map(TurnId::uuid))
+            .bind(chat.rev)
+            .bind(chat.created_at)
+            .bind(chat.updated_at)
+            .bind(chat.copied_from_turn_id.map(TurnId::uuid))
+            .bind(chat.pinned_at)
+            .bind(chat.archived_at)
+            .bind(ids::mint::<Uuid>())
+            .execute(conn)
+            .await?;
+    });
+    search::index::chat_title(tx, chat.id).await
+}
+
+/// Another value whenever the chat came in or turns of it went for ever; none where that never happened since there is one.
+pub async fn epoch(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Uuid>, StoreError> {
+    let row: Option<Option<Uuid>> =
+        on!(db, |pool| sqlx::query_scalar(EPOCH).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    Ok(row.flatten())
+}
+
+/// Whose a chat is: for what the server goes on with by itself. `None` where it is deleted.
+pub async fn owner_of(db: &Db, chat: ChatId) -> Result<Option<UserId>, StoreError> {
+    let owner: Option<Uuid> = on!(db, |pool| sqlx::query_scalar(OWNER).bind(chat.uuid()).fetch_optional(pool).await?);
+    Ok(owner.map(UserId::from))
+}
+
+/// A chat of this owner that is not deleted.
+pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Chat>, StoreError> {
+    let mut damages = Vec::new();
+    let found = find_with_damages(db, owner, chat, &mut damages).await?;
+    readable::log(&damages);
+    Ok(found)
+}
+
+/// As [`find`], with what of its row cannot be read.
+pub async fn find_with_damages(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    damages: &mut Vec<Damage>,
+) -> Result<Option<Chat>, StoreError> {
+    let row: Option<ChatRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    Ok(row.map(|row| row.into_chat(damages)))
+}
+
+/// Those of these chats that are the owner's and not deleted.
+pub async fn there(
+    db: &Db,
+    owner: UserId,
+    chats: impl IntoIterator<Item = ChatId>,
+) -> Result<HashSet<ChatId>, StoreError> {
+    let chats: Vec<Uuid> = chats.into_iter().map(ChatId::uuid).collect();
+    let mut there = HashSet::new();
+    for some in chats.chunks(limits::PAGE_MAX as usize) {
+        let found: Vec<Uuid> = on!(db, |pool| {
+            let mut query = QueryBuilder::new(THERE);
+            query.push("WHERE c.deleted_at IS NULL AND c.owner_id = ").push_bind(owner.uuid()).push(" AND c.id IN (");
+            let mut list = query.separated(", ");
+            for chat in some {
+                list.push_bind(*chat);
+            }
+            query.push(")");
+            query.build_query_scalar().persistent(false).fetch_all(pool).await?
+        });
+        there.extend(found.into_iter().map(ChatId::from));
+    }
+    Ok(there)
+}
+
+/// Names a chat; its place in the list stays. A title that a person gave is never replaced by an automatic one: then,
+/// as when the chat is gone, this gives false.
+pub async fn rename(tx: &mut Tx, owner: UserId, chat: ChatId, title: &str, by_user: bool) -> Result<bool, StoreError> {
+    let title = plain(title, "the title")?;
+    let Some(mut settings) = hold(tx, owner, chat).await? else { return Ok(false) };
+    if settings.titled_by_user && !by_user {
+        return Ok(false);
+    }
+    settings.titled_by_user = by_user;
+    in_tx!(&mut *tx, |conn| {
+        sqlx::query(SET_TITLE).bind(chat.uuid()).bind(title).bind(Json(&settings)).execute(conn).await?;
+    });
+    search::index::chat_title(tx, chat).await?;
+    Ok(true)
+}
+
+/// Sets what the chat asks of models. False when it is gone.
+pub async fn set_params(tx: &mut Tx, owner: UserId, chat: ChatId, params: &Params) -> Result<bool, StoreError> {
+    let Some(mut settings) = hold(tx, owner, chat).await? else { return Ok(false) };
+    settings.params = params.clone();
+    in_tx!(tx, |conn| {
+        sqlx::query(SET_SETTINGS).bind(chat.uuid()).bind(Json(&settings)).execute(conn).await?;
+    });
+    Ok(true)
+}
+
+/// Sets the system prompt. False when the chat is gone.
+pub async fn set_system_prompt(tx: &mut Tx, owner: UserId, chat: ChatId, text: &str) -> Result<bool, StoreError> {
+    let text = plain(text, "the system prompt")?;
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(SET_SYSTEM_PROMPT).bind(owner.uuid()).bind(chat.uuid()).bind(text);
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Pins a chat since a moment, or no longer. False when it is gone.
+pub async fn set_pinned(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    since: Option<DateTime<Utc>>,
+) -> Result<bool, StoreError> {
+    set_since(tx, SET_PINNED, owner, chat, since).await
+}
+
+/// Puts a chat into the archive since a moment, or takes it out. False when it is gone.
+pub async fn set_archived(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    since: Option<DateTime<Utc>>,
+) -> Result<bool, StoreError> {
+    set_since(tx, SET_ARCHIVED, owner, chat, since).await
+}
+
+async fn set_since(
+    tx: &mut Tx,
+    what: &'static str,
+    owner: UserId,
+    chat: ChatId,
+    since: Option<DateTime<Utc>>,
+) -> Result<bool, StoreError> {
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(what).bind(owner.uuid()).bind(chat.uuid()).bind(since);
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Remembers where the reader is. False when the chat is gone or has no such turn. The chat is held first: on PostgreSQL
+/// a statement that waits for the chat's row looks at the turns as they were before it waited.
+pub async fn set_last_viewed(tx: &mut Tx, owner: UserId, chat: ChatId, turn: TurnId) -> Result<bool, StoreError> {
+    if hold(tx, owner, chat).await?.is_none() {
+        return Ok(false);
+    }
+    let changed = in_tx!(tx, |conn| {
+        let query = sqlx::query(SET_LAST_VIEWED).bind(owner.uuid()).bind(chat.uuid()).bind(turn.uuid());
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Sets the branch that a chat opens with, of a chat that the caller has found by its owner.
+pub async fn set_default_branch(tx: &mut Tx, chat: ChatId, branch: BranchId) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(SET_DEFAULT_BRANCH).bind(chat.uuid()).bind(branch.uuid()).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Takes the next turn's place in the chat, and with it holds the chat's row until the transaction ends: whoever adds
+/// turns to one chat does so one after the other. `None` when the chat is gone.
+pub async fn take_ord(tx: &mut Tx, owner: UserId, chat: ChatId, now: DateTime<Utc>) -> Result<Option<i64>, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        let query = sqlx::query_scalar(TAKE_ORD).bind(owner.uuid()).bind(chat.uuid()).bind(now);
+        query.fetch_optional(conn).await?
+    }))
+}
+
+/// As [`take_ord`], for a turn that was said elsewhere and then: the chat stays in the archive, and where it is in the
+/// list.
+pub async fn take_ord_of_elsewhere(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    said_at: DateTime<Utc>,
+) -> Result<Option<i64>, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        let query = sqlx::query_scalar(TAKE_ORD_OF_ELSEWHERE).bind(owner.uuid()).bind(chat.uuid()).bind(said_at);
+        query.fetch_optional(conn).await?
+    }))
+}
+
+/// Holds the chat's row until the transaction ends, and gives its settings; `None` when the chat is gone. What is read
+/// of the chat after this stays as it is until then, because whoever adds to it or deletes from it holds it first.
+pub async fn hold(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatSettings>, StoreError> {
+    let settings: Option<Lossy<Json<ChatSettings>>> = in_tx!(tx, |conn| {
+        sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
+    });
+    Ok(settings.map(|settings| settings.or(TABLE, "settings", chat.uuid(), Json::default).0))
+}

@@ -1,0 +1,297 @@
+//! The claim: one process alone drives the replies of a database, because two would end each other's at their start. In a
+//! file the lock of the data directory says so. On PostgreSQL it is an advisory lock, which lives as long as one
+//! connection, and an epoch in the database, which rises with every claim.
+//!
+//! The lock keeps others out; the epoch is the fencing token. A connection may break without this process noticing, and
+//! another one may claim the database in between. So [`Claim::watch`] probes the connection and takes a lost lock again,
+//! writes wait meanwhile ([`ClaimGate`]), and what drives replies checks the epoch in its transactions ([`Db::fence`]).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{Connection, Error};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::postgres_tx::is_alive;
+use crate::time_limits::{TimeLimits, within};
+use turnleaf_platform::ids::BootId;
+
+/// The key of the advisory lock.
+const SERVING_LOCK: i64 = 0x7475_726e_7365_7276;
+const TRY_LOCK: &str = "SELECT pg_try_advisory_lock($1)";
+/// The session that has the lock, and what it calls itself. A key of 64 bits is shown in two halves.
+const HOLDER: &str = "SELECT l.pid, COALESCE(a.application_name, '') FROM pg_locks l \
+    LEFT JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+    AND (CAST(l.classid AS BIGINT) << 32) | CAST(l.objid AS BIGINT) = $1";
+const TERMINATE: &str = "SELECT pg_terminate_backend($1)";
+const RAISE: &str = "UPDATE serving_claim SET epoch = epoch + 1 WHERE id = 1 RETURNING epoch";
+const EPOCH: &str = "SELECT epoch FROM serving_claim WHERE id = 1";
+/// Holds the epoch until the transaction ends: the next claim waits for it.
+const IS_EPOCH: &str = "SELECT epoch FROM serving_claim WHERE id = 1 AND epoch = $1 FOR SHARE";
+/// Until the end of the transaction, by itself and with the epoch, which spares the journal a question.
+const BOUND_LOCK_WAITS: &str = "SELECT set_config('lock_timeout', $1, true)";
+const IS_EPOCH_WITHIN: &str = "SELECT epoch, set_config('lock_timeout', $2, true) FROM serving_claim \
+    WHERE id = 1 AND epoch = $1 FOR SHARE";
+/// The pause between two attempts at a lost lock, and how long one may take to connect.
+const TRY_AGAIN: Duration = Duration::from_millis(200);
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long a start waits for the session of a process that was killed: a server with much to do ends it late.
+const LET_GO: Duration = Duration::from_secs(3);
+
+/// How this process stands to the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimState {
+    /// It claims nothing: a command, or a file.
+    Unclaimed,
+    /// It drives the replies, under this epoch.
+    Held(i64),
+    /// The connection that holds the lock broke. Writes wait until it is taken again.
+    Lost(i64),
+    /// Another process has claimed the database since. Final.
+    Taken,
+}
+
+impl ClaimState {
+    /// The epoch under which this process writes, or wrote last.
+    fn epoch(self) -> Option<i64> {
+        match self {
+            Self::Held(epoch) | Self::Lost(epoch) => Some(epoch),
+            Self::Unclaimed | Self::Taken => None,
+        }
+    }
+}
+
+/// What every write passes.
+#[derive(Debug, Clone)]
+pub struct ClaimGate(Arc<watch::Sender<ClaimState>>);
+
+impl Default for ClaimGate {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(ClaimState::Unclaimed)))
+    }
+}
+
+impl ClaimGate {
+    fn state(&self) -> ClaimState {
+        *self.0.borrow()
+    }
+
+    /// Changes the state, unless another process has the database.
+    fn set(&self, state: ClaimState) {
+        self.0.send_if_modified(|now| {
+            let changes = *now != ClaimState::Taken && *now != state;
+            if changes {
+                *now = state;
+            }
+            changes
+        });
+    }
+
+    /// Closes the gate where the epoch of this process was not found.
+    fn check(&self, found: Option<i64>) -> Result<(), StoreError> {
+        if found.is_some() {
+            return Ok(());
+        }
+        self.set(ClaimState::Taken);
+        Err(StoreError::InUse)
+    }
+
+    async fn until(&self, is_so: impl FnMut(&ClaimState) -> bool) -> ClaimState {
+        let mut states = self.0.subscribe();
+        // The sender lives in self, so this cannot fail while we wait.
+        states.wait_for(is_so).await.map_or(ClaimState::Taken, |state| *state)
+    }
+
+    /// Waits until the claim is not lost, at most as long as `patience` says.
+    pub(super) async fn until_writable(&self, patience: Duration) -> Result<(), StoreError> {
+        match tokio::time::timeout(patience, self.until(|state| !matches!(state, ClaimState::Lost(_)))).await {
+            Ok(ClaimState::Taken) => Err(StoreError::InUse),
+            Ok(_) => Ok(()),
+            Err(_) => Err(StoreError::Busy("the claim of the database is being taken again".into())),
+        }
+    }
+}
+
+impl Db {
+    /// How this process stands to the database.
+    pub fn claim_state(&self) -> ClaimState {
+        match self {
+            Self::Sqlite { .. } => ClaimState::Unclaimed,
+            Self::Postgres { claim, .. } => claim.state(),
+        }
+    }
+
+    /// Makes sure that no other process claims the database before this transaction ends. For transactions that drive
+    /// replies, as their first statement.
+    ///
+    /// # Errors
+    /// `InUse` when another process has claimed it.
+    pub async fn fence(&self, tx: &mut Tx) -> Result<(), StoreError> {
+        let (Self::Postgres { claim, .. }, Tx::Postgres(tx)) = (self, tx) else { return Ok(()) };
+        let Some(epoch) = claim.state().epoch() else { return Ok(()) };
+        let found = sqlx::query_scalar(IS_EPOCH).bind(epoch).fetch_optional(&mut tx.bounded()).await?;
+        claim.check(found)
+    }
+
+    /// The same, and from here on the transaction waits for rows that others hold at most as long as `lock_wait` says. A
+    /// file has no locks on rows.
+    ///
+    /// # Errors
+    /// As [`Self::fence`].
+    pub async fn fence_within(&self, tx: &mut Tx, lock_wait: Duration) -> Result<(), StoreError> {
+        let (Self::Postgres { claim, .. }, Tx::Postgres(tx)) = (self, tx) else { return Ok(()) };
+        let lock_wait = lock_wait.as_millis().to_string();
+        let Some(epoch) = claim.state().epoch() else {
+            sqlx::query(BOUND_LOCK_WAITS).bind(lock_wait).execute(&mut tx.bounded()).await?;
+            return Ok(());
+        };
+        let query = sqlx::query_as(IS_EPOCH_WITHIN).bind(epoch).bind(lock_wait);
+        let found: Option<(i64, String)> = query.fetch_optional(&mut tx.bounded()).await?;
+        claim.check(found.map(|(epoch, _)| epoch))
+    }
+}
+
+/// The claim of this process.
+#[derive(Debug)]
+pub struct Claim(Option<Holder>);
+
+/// The connection that has the lock; nobody else uses it.
+#[derive(Debug)]
+struct Holder {
+    conn: PgConnection,
+    options: PgConnectOptions,
+    limits: TimeLimits,
+    gate: ClaimGate,
+    /// What the sessions of this process call themselves that hold, or held, the lock.
+    name: String,
+    epoch: i64,
+}
+
+/// What an attempt at a lost lock found.
+enum Attempt {
+    Regained(PgConnection),
+    /// Another process claims the database, or did since.
+    Taken,
+    /// A session of ours that the server believes to be alive had the lock.
+    Again,
+}
+
+impl Claim {
+    /// Takes the lock. An empty database has it, too, so this comes before migrating. `boot` tells the sessions of this
+    /// process from those of others. A process that was killed may have it still for a moment, until the server has
+    /// noticed.
+    ///
+    /// # Errors
+    /// `InUse` when another process has it.
+    pub async fn take(db: &Db, boot: BootId) -> Result<Self, StoreError> {
+        let Db::Postgres { writer, limits, claim, .. } = db else { return Ok(Self(None)) };
+        let name = format!("turnleaf serving {}", boot.uuid().simple());
+        // The epoch may be held for a while by a transaction whose client is gone.
+        let options = PgConnectOptions::clone(&writer.connect_options()).application_name(&name);
+        let options = options.options([("lock_timeout", 0)]);
+        let mut conn = connect(&options).await?;
+        let since = Instant::now();
+        while !try_lock(&mut conn, *limits).await? {
+            if since.elapsed() >= limits.acquire.min(LET_GO) {
+                return Err(StoreError::InUse);
+            }
+            tokio::time::sleep(TRY_AGAIN).await;
+        }
+        Ok(Self(Some(Holder { conn, options, limits: *limits, gate: claim.clone(), name, epoch: 0 })))
+    }
+
+    /// Raises the epoch, once the schema is there: from now on nothing of an earlier process can be stored.
+    pub async fn begin_epoch(&mut self) -> Result<(), StoreError> {
+        let Some(holder) = &mut self.0 else { return Ok(()) };
+        holder.epoch = sqlx::query_scalar(RAISE).fetch_one(&mut holder.conn).await?;
+        holder.gate.set(ClaimState::Held(holder.epoch));
+        Ok(())
+    }
+
+    /// Keeps the claim: probes its connection, and takes the lock again when that is lost. Returns when another process has
+    /// the database; never in a file.
+    pub async fn watch(&mut self) {
+        let Some(holder) = &mut self.0 else { return std::future::pending().await };
+        let gate = holder.gate.clone();
+        tokio::select! {
+            () = holder.keep() => {}
+            // The fence of a transaction notices it, too.
+            _ = gate.until(|state| *state == ClaimState::Taken) => {}
+        }
+    }
+
+    /// Gives the claim back.
+    pub async fn release(self) {
+        if let Some(holder) = self.0 {
+            // The lock ends with the connection, however that ends.
+            let _ = within(Some(holder.limits.probe), holder.conn.close()).await;
+        }
+    }
+}
+
+impl Holder {
+    async fn keep(&mut self) {
+        loop {
+            tokio::time::sleep(self.limits.probe_every).await;
+            let Err(error) = is_alive(&mut self.conn, self.limits.probe).await else { continue };
+            tracing::warn!(%error, "the connection that holds the claim of the database is lost");
+            self.gate.set(ClaimState::Lost(self.epoch));
+            if !self.regain().await {
+                tracing::error!("another process has claimed the database");
+                self.gate.set(ClaimState::Taken);
+                return;
+            }
+            tracing::info!("the claim of the database is held again; nobody else had it");
+            self.gate.set(ClaimState::Held(self.epoch));
+        }
+    }
+
+    /// Tries until the lock is taken again; false when another process had it in between.
+    async fn regain(&mut self) -> bool {
+        loop {
+            match self.try_again().await {
+                Ok(Attempt::Regained(conn)) => {
+                    self.conn = conn;
+                    return true;
+                }
+                Ok(Attempt::Taken) => return false,
+                Ok(Attempt::Again) => {}
+                Err(error) => tracing::debug!(%error, "the claim of the database cannot be taken again yet"),
+            }
+            tokio::time::sleep(TRY_AGAIN).await;
+        }
+    }
+
+    async fn try_again(&self) -> Result<Attempt, Error> {
+        let limit = Some(self.limits.probe);
+        let mut conn = connect(&self.options).await?;
+        if try_lock(&mut conn, self.limits).await? {
+            let epoch: Option<i64> = within(limit, sqlx::query_scalar(EPOCH).fetch_optional(&mut conn)).await?;
+            return Ok(if epoch == Some(self.epoch) { Attempt::Regained(conn) } else { Attempt::Taken });
+        }
+        let holder = sqlx::query_as(HOLDER).bind(SERVING_LOCK).fetch_optional(&mut conn);
+        let holder: Option<(i32, String)> = within(limit, holder).await?;
+        match holder {
+            // The server has not noticed that the connection is dead. As long as its session had the lock, nobody else did.
+            Some((session, name)) if name == self.name => {
+                within(limit, sqlx::query(TERMINATE).bind(session).execute(&mut conn)).await?;
+                Ok(Attempt::Again)
+            }
+            Some(_) => Ok(Attempt::Taken),
+            None => Ok(Attempt::Again),
+        }
+    }
+}
+
+async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Error> {
+    within(Some(CONNECT), PgConnection::connect_with(options)).await
+}
+
+async fn try_lock(conn: &mut PgConnection, limits: TimeLimits) -> Result<bool, Error> {
+    within(Some(limits.probe), sqlx::query_scalar(TRY_LOCK).bind(SERVING_LOCK).fetch_one(conn)).await
+}

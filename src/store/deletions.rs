@@ -1,0 +1,213 @@
+//! Deletions: what was deleted together, as Trash lists it (domain.md I13). What a deletion takes is in [`mark`], how it
+//! comes back in [`restore`], how it goes for ever in [`purge`].
+//!
+//! The rules, which make a restored deletion exactly what it was:
+//! * A deletion takes turns with everything below them, and the branches that have no turn left by it or that leave a
+//!   turn it took. It never takes what an earlier deletion took.
+//! * The head of a branch is always its last turn that is not deleted. Nothing is appended to a branch that has deleted
+//!   turns ([`has_deleted_turns`]): it would stand where they stood.
+//! * What hangs on something that a later deletion took comes back after that.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Readable, kept, readable};
+use crate::rows::{inconsistent, parse_word, place};
+use turnleaf_domain::deletion::DeletionKind;
+use turnleaf_domain::{BranchId, ChatId, DeletionId, Role, TurnId, UserId};
+
+mod mark;
+pub mod purge;
+mod restore;
+
+pub use mark::{Marked, NewDeletion, Root, mark};
+pub use restore::{Unmarked, restore};
+
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
+    [
+        ("deletions", STATEMENTS),
+        ("deletions/mark", mark::STATEMENTS),
+        ("deletions/purge", purge::STATEMENTS),
+        ("deletions/restore", restore::STATEMENTS),
+    ]
+}
+
+macro_rules! columns {
+    () => {
+        "SELECT d.id, d.chat_id, d.kind, d.root_id, d.title, c.title AS chat_title, \
+         c.deletion_id IS NOT NULL AND c.deletion_id <> d.id AS chat_is_deleted, t.role, d.turns, d.branches, \
+         d.created_at FROM deletions d JOIN chats c ON c.id = d.chat_id LEFT JOIN turns t ON t.id = d.root_id \
+         WHERE d.owner_id = $1 AND d.purging_since IS NULL"
+    };
+}
+
+sql! {
+    FIND = concat!(columns!(), " AND d.id = $2");
+    /// Ids are made in the order of time.
+    LIST = concat!(columns!(), " AND d.id < $2 ORDER BY d.id DESC LIMIT $3");
+    OF_CHAT = "SELECT deletion_id FROM chats WHERE owner_id = $1 AND id = $2 AND deletion_id IS NOT NULL";
+    OF_BRANCH = "SELECT b.deletion_id FROM branches b JOIN chats c ON c.id = b.chat_id \
+        WHERE c.owner_id = $1 AND b.id = $2 AND b.deletion_id IS NOT NULL";
+    OF_TURN = "SELECT t.deletion_id FROM turns t JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND t.id = $2 AND t.deletion_id IS NOT NULL";
+    DELETED_OF_BRANCH = "SELECT id FROM turns WHERE branch_id = $1 AND deletion_id IS NOT NULL LIMIT 1";
+    COUNT_BELOW = "WITH RECURSIVE below (id) AS ( \
+            SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
+            WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+            UNION SELECT t.id FROM below JOIN turns t ON t.prev_turn_id = below.id WHERE t.deleted_at IS NULL) \
+        SELECT COUNT(*) FROM below";
+    /// From a turn up to the first that is not deleted.
+    NEAREST_LEFT = "WITH RECURSIVE up (id, prev_turn_id, is_left, step) AS ( \
+            SELECT t.id, t.prev_turn_id, t.deleted_at IS NULL, CAST(1 AS BIGINT) \
+            FROM turns t JOIN chats c ON c.id = t.chat_id \
+            WHERE c.owner_id = $1 AND c.id = $2 AND t.id = $3 AND c.deleted_at IS NULL \
+            UNION ALL SELECT t.id, t.prev_turn_id, t.deleted_at IS NULL, up.step + 1 \
+            FROM up JOIN turns t ON t.id = up.prev_turn_id WHERE NOT up.is_left) \
+        SELECT id, is_left FROM up ORDER BY step DESC LIMIT 1";
+    FIRST_OF_BRANCH = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND t.branch_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        ORDER BY t.depth LIMIT 1";
+}
+
+/// A deletion as Trash lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deletion {
+    pub id: DeletionId,
+    pub chat_id: ChatId,
+    pub kind: DeletionKind,
+    /// The title of the chat, the name of the branch, the first words of the turn; of a prune those of the turn that was
+    /// kept. As they were then.
+    pub title: String,
+    /// As it is now.
+    pub chat_title: String,
+    /// The chat was deleted later, by itself: it has to come back first.
+    pub chat_is_deleted: bool,
+    /// Of the turn, where it is one.
+    pub role: Option<Role>,
+    pub turns: u64,
+    pub branches: u64,
+    pub created_at: DateTime<Utc>,
+    root: Uuid,
+}
+
+impl Deletion {
+    /// The turn that was deleted, or that a prune kept.
+    pub fn root_turn(&self) -> Option<TurnId> {
+        matches!(self.kind, DeletionKind::Turn | DeletionKind::Prune).then(|| self.root.into())
+    }
+
+    /// The branch that was deleted.
+    pub fn root_branch(&self) -> Option<BranchId> {
+        (self.kind == DeletionKind::Branch).then(|| self.root.into())
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct DeletionRow {
+    id: Uuid,
+    chat_id: Uuid,
+    kind: String,
+    root_id: Uuid,
+    title: String,
+    chat_title: String,
+    chat_is_deleted: bool,
+    role: Option<String>,
+    turns: i64,
+    branches: i64,
+    created_at: DateTime<Utc>,
+}
+
+impl DeletionRow {
+    fn into_deletion(self) -> Result<Deletion, StoreError> {
+        let role = |word: String| Role::parse(&word).ok_or_else(|| inconsistent("turns", "role", self.root_id, &word));
+        Ok(Deletion {
+            id: self.id.into(),
+            chat_id: self.chat_id.into(),
+            kind: parse_word(self.kind, "deletions", "kind", self.id)?,
+            title: self.title,
+            chat_title: self.chat_title,
+            chat_is_deleted: self.chat_is_deleted,
+            role: self.role.map(role).transpose()?,
+            turns: place(self.turns),
+            branches: place(self.branches),
+            created_at: self.created_at,
+            root: self.root_id,
+        })
+    }
+}
+
+/// A deletion of this owner that can come back.
+pub async fn find(db: &Db, owner: UserId, deletion: DeletionId) -> Result<Option<Deletion>, StoreError> {
+    let row: Option<DeletionRow> =
+        on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(deletion.uuid()).fetch_optional(pool).await? });
+    row.map(DeletionRow::into_deletion).transpose()
+}
+
+/// What can come back, newest first, older than `before` where given.
+pub async fn list(db: &Db, owner: UserId, before: Option<DeletionId>, limit: u32) -> Result<Vec<Deletion>, StoreError> {
+    let before = before.map_or(Uuid::max(), DeletionId::uuid);
+    let rows: Vec<Readable<DeletionRow>> = on!(db, |pool| {
+        sqlx::query_as(LIST).bind(owner.uuid()).bind(before).bind(i64::from(limit)).fetch_all(pool).await?
+    });
+    Ok(kept(readable(rows, "deletions").into_iter().map(DeletionRow::into_deletion), "deletions"))
+}
+
+/// What a deletion can be asked for by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    Chat(ChatId),
+    Branch(BranchId),
+    Turn(TurnId),
+}
+
+/// The deletion that took this thing of the owner's.
+pub async fn deletion_of(db: &Db, owner: UserId, thing: Of) -> Result<Option<DeletionId>, StoreError> {
+    let (text, id) = match thing {
+        Of::Chat(id) => (OF_CHAT, id.uuid()),
+        Of::Branch(id) => (OF_BRANCH, id.uuid()),
+        Of::Turn(id) => (OF_TURN, id.uuid()),
+    };
+    let found: Option<Uuid> =
+        on!(db, |pool| sqlx::query_scalar(text).bind(owner.uuid()).bind(id).fetch_optional(pool).await?);
+    Ok(found.map(DeletionId::from))
+}
+
+/// Whether turns of this branch are in Trash. Then nothing is appended to it. Of a branch that the caller has found by
+/// its owner.
+pub async fn has_deleted_turns(tx: &mut Tx, branch: BranchId) -> Result<bool, StoreError> {
+    let found: Option<Uuid> =
+        in_tx!(tx, |conn| sqlx::query_scalar(DELETED_OF_BRANCH).bind(branch.uuid()).fetch_optional(conn).await?);
+    Ok(found.is_some())
+}
+
+/// How many turns go with this one, itself included; 0 when the owner has no such turn.
+pub async fn count_below(db: &Db, owner: UserId, turn: TurnId) -> Result<u64, StoreError> {
+    let count: i64 =
+        on!(db, |pool| { sqlx::query_scalar(COUNT_BELOW).bind(owner.uuid()).bind(turn.uuid()).fetch_one(pool).await? });
+    Ok(place(count))
+}
+
+/// The nearest turn on the way up from one that may be deleted, itself included, that is not: `Some(None)` when all of
+/// them are. `None` when this chat of the owner has no such turn, deleted or not.
+pub async fn nearest_left(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    turn: TurnId,
+) -> Result<Option<Option<TurnId>>, StoreError> {
+    let nearest: Option<(Uuid, bool)> = on!(db, |pool| {
+        let query = sqlx::query_as(NEAREST_LEFT).bind(owner.uuid()).bind(chat.uuid()).bind(turn.uuid());
+        query.fetch_optional(pool).await?
+    });
+    Ok(nearest.map(|(id, is_left)| is_left.then(|| TurnId::from(id))))
+}
+
+/// The first turn of a branch of this owner; `None` for a branch without turns.
+pub async fn first_of_branch(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<TurnId>, StoreError> {
+    let first: Option<Uuid> = on!(db, |pool| {
+        sqlx::query_scalar(FIRST_OF_BRANCH).bind(owner.uuid()).bind(branch.uuid()).fetch_optional(pool).await?
+    });
+    Ok(first.map(TurnId::from))
+}

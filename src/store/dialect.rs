@@ -1,0 +1,285 @@
+//! The only place where the two databases genuinely differ: how they are opened, locked for a migration, backed up and
+//! checked from below.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::Connection;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
+};
+
+use crate::claim::ClaimGate;
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::postgres_tx::{is_alive, is_alive_and_writable};
+use crate::time_limits::TimeLimits;
+
+/// How long a statement waits for another process's lock on the file.
+const BUSY: Duration = Duration::from_secs(5);
+/// How long a task waits for a connection.
+const ACQUIRE: Duration = Duration::from_secs(10);
+/// Readers of a SQLite file; each is a thread.
+const SQLITE_READERS: u32 = 4;
+const POSTGRES_WRITERS: u32 = 8;
+const POSTGRES_READERS: u32 = 8;
+/// More than the room has statements, so that each is prepared once per connection.
+const STATEMENTS: usize = 256;
+/// Pages that the writer keeps in memory, bytes: those that five hundred growing replies touch again and again.
+const WRITER_CACHE: u32 = 8 << 20;
+/// The write-ahead log is copied into the file after so many pages of 4 KiB. A page that changes with every commit is
+/// copied once for all of them.
+const CHECKPOINT_PAGES: u32 = 4_000;
+/// The write-ahead log is cut back to this after a checkpoint.
+const WAL_BYTES: u32 = 64 << 20;
+/// Any number, the same for all processes that migrate.
+const MIGRATION_LOCK: i64 = 0x7475_726e_6c65_6166;
+
+pub(super) async fn open_sqlite_url(url: &str) -> Result<Db, StoreError> {
+    if url.contains(":memory:") || url.contains("mode=memory") {
+        return Err(StoreError::NoFile);
+    }
+    open_sqlite(SqliteConnectOptions::from_str(url)?).await
+}
+
+pub(super) async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db, StoreError> {
+    let path = options.get_filename().to_path_buf();
+    if path.as_os_str().is_empty() {
+        return Err(StoreError::NoFile);
+    }
+    let is_new = !path.exists();
+    let options = options
+        // With NORMAL, a commit in WAL mode is not durable; "accepted means stored" needs the fsync.
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .busy_timeout(BUSY)
+        .statement_cache_capacity(STATEMENTS)
+        .pragma("journal_size_limit", WAL_BYTES.to_string());
+    // Both are kept in the file. Setting them takes the write lock, which a reader that joins later must not need.
+    let mut writing = options
+        .clone()
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        // What a statement of many rows would undo by itself is kept in memory, not in a file of its own.
+        .pragma("temp_store", "MEMORY")
+        .pragma("cache_size", format!("-{}", WRITER_CACHE >> 10))
+        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string());
+    if is_new {
+        writing = writing.auto_vacuum(SqliteAutoVacuum::Incremental);
+    }
+    // A file's connection cannot go stale, so it is neither tested nor renewed.
+    let pool = SqlitePoolOptions::new()
+        .acquire_timeout(ACQUIRE)
+        .test_before_acquire(false)
+        .idle_timeout(None)
+        .max_lifetime(None);
+    // A full disk makes SQLite end a transaction by itself. The driver's own rollback then fails and the connection
+    // would believe for ever that it is in a transaction, so such a one is replaced.
+    let writer = pool.clone().max_connections(1).after_release(|conn, _| {
+        Box::pin(async move {
+            // The rollback is queued; the answer to this comes after it.
+            conn.ping().await?;
+            Ok(!conn.is_in_transaction())
+        })
+    });
+    let writer = writer.connect_with(writing).await?;
+    let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(options.pragma("query_only", "ON"));
+    Ok(Db::Sqlite { writer, readers, path })
+}
+
+pub(super) async fn open_postgres(url: &str, limits: TimeLimits) -> Result<Db, StoreError> {
+    let options = PgConnectOptions::from_str(url)?
+        .application_name("turnleaf")
+        .options([("timezone", "UTC")])
+        .statement_cache_capacity(STATEMENTS);
+    let options = limits.apply(options);
+    // The driver's own tests of a connection have no deadline; ours come before them and have one.
+    let pool = PgPoolOptions::new().acquire_timeout(limits.acquire).test_before_acquire(false);
+    let pool = pool.after_release(move |conn, _| Box::pin(is_alive(conn, limits.probe)));
+    let writer = pool.clone().max_connections(POSTGRES_WRITERS);
+    let writer = writer.before_acquire(move |conn, _| Box::pin(is_alive_and_writable(conn, limits.probe)));
+    let readers = pool.max_connections(POSTGRES_READERS);
+    let readers = readers.before_acquire(move |conn, _| Box::pin(is_alive(conn, limits.probe)));
+    let writer = writer.connect_with(options.clone()).await?;
+    Ok(Db::Postgres { writer, readers: readers.connect_lazy_with(options), limits, claim: ClaimGate::default() })
+}
+
+/// Lets one process migrate at a time, until the transaction ends. On SQLite the write lock says so already. A migration
+/// takes the time it takes.
+///
+/// On PostgreSQL references are looked at after each statement: what is left to be looked at in the end keeps a table
+/// whose rows an earlier file has changed from being altered by a later one.
+pub(super) async fn lock_for_migration(tx: &mut Tx) -> Result<(), StoreError> {
+    if let Tx::Postgres(tx) = tx {
+        for lifted in ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"] {
+            sqlx::query(sqlx::AssertSqlSafe(format!("SET LOCAL {lifted} = 0"))).execute(&mut **tx).await?;
+        }
+        sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut **tx).await?;
+        sqlx::query("SET CONSTRAINTS ALL IMMEDIATE").execute(&mut **tx).await?;
+    }
+    Ok(())
+}
+
+/// Whether the table is there, so that a query for it would not fail.
+pub(super) async fn has_table(db: &Db, table: &str) -> Result<bool, StoreError> {
+    let found: Option<i64> = match db {
+        Db::Sqlite { writer, .. } => {
+            sqlx::query_scalar("SELECT CAST(1 AS BIGINT) FROM sqlite_schema WHERE type = 'table' AND name = $1")
+                .bind(table)
+                .fetch_optional(writer)
+                .await?
+        }
+        Db::Postgres { writer, .. } => {
+            sqlx::query_scalar("SELECT CAST(1 AS BIGINT) WHERE to_regclass($1) IS NOT NULL")
+                .bind(table)
+                .fetch_optional(writer)
+                .await?
+        }
+    };
+    Ok(found.is_some())
+}
+
+/// Writes a consistent copy of a SQLite database to `file`, which must not exist; work goes on meanwhile. PostgreSQL
+/// has `pg_dump`, so there it is refused. Until the copy is whole and on the disk it has another name.
+///
+/// # Errors
+/// `NoFile` on PostgreSQL; `Full` when the disk is.
+pub async fn backup(db: &Db, file: &Path) -> Result<(), StoreError> {
+    let Db::Sqlite { writer, .. } = db else { return Err(StoreError::NoFile) };
+    if file.exists() {
+        return Err(unwritten(std::io::ErrorKind::AlreadyExists.into()));
+    }
+    let mut unfinished = file.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = PathBuf::from(unfinished);
+    let name = unfinished.to_str().ok_or(StoreError::NoFile)?;
+    remove(&unfinished)?;
+    let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(writer).await;
+    // SQLite leaves that to whoever wants the copy.
+    let kept = copied.map_err(StoreError::from).and_then(|_| {
+        let synced = File::open(&unfinished).and_then(|copy| copy.sync_all());
+        synced.and_then(|()| fs::rename(&unfinished, file)).map_err(unwritten)
+    });
+    if kept.is_err() {
+        remove(&unfinished)?;
+    }
+    kept
+}
+
+fn remove(file: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(error)),
+        _ => Ok(()),
+    }
+}
+
+fn unwritten(error: std::io::Error) -> StoreError {
+    match error.kind() {
+        std::io::ErrorKind::StorageFull => StoreError::Full,
+        _ => StoreError::Driver(sqlx::Error::Io(error)),
+    }
+}
+
+/// Asks the database itself whether its pages and indices are sound; what it says otherwise comes back as sentences.
+/// PostgreSQL checks its pages when it reads them.
+pub async fn integrity(db: &Db) -> Result<Vec<String>, StoreError> {
+    let Db::Sqlite { readers, .. } = db else { return Ok(Vec::new()) };
+    let mut conn = readers.acquire().await?;
+    sqlx::query("SAVEPOINT looked").execute(&mut *conn).await?;
+    let read = check_pages(&mut conn).await;
+    sqlx::query("RELEASE looked").execute(&mut *conn).await?;
+    let mut said = read?;
+    drop(conn);
+    said.retain(|line| line != "ok");
+    let broken: Vec<(String, Option<i64>, String, i64)> =
+        sqlx::query_as("PRAGMA foreign_key_check").fetch_all(readers).await?;
+    let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for (table, _, parent, _) in broken {
+        *counts.entry((table, parent)).or_default() += 1;
+    }
+    said.extend(counts.into_iter().map(|((table, parent), count)| match count {
+        1 => format!("a row of {table} refers to a row of {parent} that is not there"),
+        many => format!("{many} rows of {table} refer to rows of {parent} that are not there"),
+    }));
+    Ok(said)
+}
+
+/// FTS5 checks its index by the structure that this connection read last, which others may have changed since: it would
+/// take a merged segment for a lost one. A search reads the structure again, if need be; the caller's savepoint keeps it.
+async fn check_pages(conn: &mut SqliteConnection) -> Result<Vec<String>, sqlx::Error> {
+    const SEARCH: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM search_words WHERE search_words MATCH 'a'";
+    const IS_THERE: &str = "SELECT name FROM sqlite_schema WHERE name = 'search_words'";
+    let is_there: Option<String> = sqlx::query_scalar(IS_THERE).fetch_optional(&mut *conn).await?;
+    if is_there.is_some() {
+        // What it says of damage, the check says better.
+        let _ = sqlx::query_scalar::<_, i64>(SEARCH).fetch_one(&mut *conn).await;
+    }
+    sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *conn).await
+}
+
+/// Refuses a damaged database before anything is served from it: the quick form of [`integrity`].
+///
+/// # Errors
+/// `Damaged`, with SQLite's first words about it.
+pub async fn check_sound(db: &Db) -> Result<(), StoreError> {
+    let Db::Sqlite { writer, .. } = db else { return Ok(()) };
+    let said: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(writer).await?;
+    if said == "ok" { Ok(()) } else { Err(StoreError::Damaged(said)) }
+}
+
+/// Gives the pages of deleted rows back to the file system, a bounded number at a time, and says how many are left.
+/// PostgreSQL has autovacuum.
+pub async fn give_back_space(db: &Db) -> Result<u64, StoreError> {
+    let Db::Sqlite { writer, .. } = db else { return Ok(0) };
+    sqlx::query("PRAGMA incremental_vacuum(1000)").execute(writer).await?;
+    let left: i64 = sqlx::query_scalar("PRAGMA freelist_count").fetch_one(writer).await?;
+    Ok(left.unsigned_abs())
+}
+
+/// The stored bytes of a column, whatever its type and whatever stands in it, as an expression.
+pub(super) fn bytes_of(db: &Db, column: &str) -> String {
+    match db {
+        Db::Sqlite { .. } => format!("CAST({column} AS BLOB)"),
+        Db::Postgres { .. } => format!("convert_to(CAST({column} AS TEXT), 'UTF8')"),
+    }
+}
+
+/// A bound text as a value of a JSON column, as an expression. All other texts are bound as they are.
+pub(super) fn json_of(db: &Db, placeholder: &str) -> String {
+    match db {
+        Db::Sqlite { .. } => placeholder.to_owned(),
+        Db::Postgres { .. } => format!("CAST({placeholder} AS JSONB)"),
+    }
+}
+
+/// The columns of a table that are stored, not computed.
+pub(super) async fn columns(db: &Db, table: &str) -> Result<Vec<String>, StoreError> {
+    const SQLITE: &str = "SELECT name FROM pragma_table_xinfo($1) WHERE hidden = 0";
+    const POSTGRES: &str = "SELECT CAST(column_name AS TEXT) FROM information_schema.columns \
+        WHERE table_schema = current_schema() AND table_name = $1 AND is_generated = 'NEVER' ORDER BY ordinal_position";
+    Ok(match db {
+        Db::Sqlite { readers, .. } => sqlx::query_scalar(SQLITE).bind(table).fetch_all(readers).await?,
+        Db::Postgres { readers, .. } => sqlx::query_scalar(POSTGRES).bind(table).fetch_all(readers).await?,
+    })
+}
+
+/// Whether deleting a row of a file takes along, or refuses for, the rows that refer to it. PostgreSQL always does.
+pub(super) async fn set_foreign_keys(db: &Db, is_on: bool) -> Result<(), StoreError> {
+    let Db::Sqlite { writer, .. } = db else { return Ok(()) };
+    let text = if is_on { "PRAGMA foreign_keys = ON" } else { "PRAGMA foreign_keys = OFF" };
+    // The pool has one connection.
+    sqlx::query(text).execute(writer).await?;
+    Ok(())
+}
+
+/// No id, as an expression with the type of one.
+pub(super) fn null_id(db: &Db) -> &'static str {
+    match db {
+        Db::Sqlite { .. } => "NULL",
+        Db::Postgres { .. } => "CAST(NULL AS UUID)",
+    }
+}

@@ -1,0 +1,272 @@
+//! Documents: a title and versions that never change. Each version is named by its time, which rises strictly within a
+//! document (domain.md C19). Reading is here; [`write`] makes and changes them, [`purge`] ends them, and [`index`] is
+//! where search learns of either.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::pattern::holding;
+use crate::readable::{self, Readable, RowReader, Salvaged};
+use crate::rows::{bigint, place};
+use turnleaf_domain::needle::is_loose;
+use turnleaf_domain::{ChatId, DocumentId, Needle, UserId, limits};
+
+pub mod index;
+pub mod purge;
+pub mod remains;
+pub mod write;
+
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
+    [
+        ("documents", STATEMENTS),
+        ("documents/purge", purge::STATEMENTS),
+        ("documents/remains", remains::STATEMENTS),
+        ("documents/write", write::STATEMENTS),
+    ]
+}
+
+/// The chats in which a message that is not deleted names the document `d`.
+macro_rules! used_in {
+    () => {
+        "(SELECT COUNT(DISTINCT b.chat_id) FROM block_documents r JOIN turn_blocks b ON b.id = r.block_id \
+         JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id \
+         WHERE r.document_id = d.id AND t.deleted_at IS NULL AND c.deleted_at IS NULL)"
+    };
+}
+
+/// A document with its newest version, without the text.
+macro_rules! with_newest {
+    () => {
+        concat!(
+            "SELECT d.id, d.title, d.kind, d.rev, d.created_at, d.updated_at, d.deleted_at, v.version_timestamp, \
+             v.origin, v.mime, v.byte_count, v.char_count, v.line_count, v.notes, ",
+            used_in!(),
+            " AS used_in FROM documents d JOIN document_versions v ON v.document_id = d.id AND v.version_timestamp = ( \
+             SELECT MAX(n.version_timestamp) FROM document_versions n WHERE n.document_id = d.id) \
+             WHERE d.owner_id = $1"
+        )
+    };
+}
+
+sql! {
+    FIND = concat!(with_newest!(), " AND d.id = $2");
+    LIST = concat!(with_newest!(), " AND d.deleted_at IS NULL AND (d.updated_at < $2 OR (d.updated_at = $2 AND d.id < $3)) \
+        AND LOWER(d.title) LIKE $5 ESCAPE '!' ORDER BY d.updated_at DESC, d.id DESC LIMIT $4");
+    DELETED = concat!(with_newest!(), " AND d.deleted_at IS NOT NULL ORDER BY d.deleted_at DESC, d.id DESC LIMIT $2");
+    VERSIONS = "SELECT v.version_timestamp, v.origin, v.mime, v.byte_count, v.char_count, v.line_count, v.notes \
+        FROM document_versions v JOIN documents d ON d.id = v.document_id \
+        WHERE d.owner_id = $1 AND d.id = $2 ORDER BY v.version_timestamp DESC LIMIT $3";
+    /// A document in Trash has no text for anybody.
+    VERSION = "SELECT v.version_timestamp, v.origin, v.mime, v.byte_count, v.char_count, v.line_count, v.notes \
+        FROM document_versions v JOIN documents d ON d.id = v.document_id \
+        WHERE d.owner_id = $1 AND d.id = $2 AND v.version_timestamp = $3 AND d.deleted_at IS NULL";
+    CONTENT = "SELECT v.content FROM document_versions v JOIN documents d ON d.id = v.document_id \
+        WHERE d.owner_id = $1 AND d.id = $2 AND v.version_timestamp = $3 AND d.deleted_at IS NULL";
+    FROM_FILES = "SELECT COUNT(*), COUNT(v.origin) FROM document_versions v JOIN documents d ON d.id = v.document_id \
+        WHERE d.owner_id = $1 AND d.id = $2";
+    CHATS = "SELECT DISTINCT c.id, c.title, c.updated_at FROM block_documents r JOIN turn_blocks b ON b.id = r.block_id \
+        JOIN turns t ON t.id = b.turn_id JOIN chats c ON c.id = b.chat_id \
+        WHERE c.owner_id = $1 AND r.document_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        ORDER BY c.updated_at DESC, c.id DESC LIMIT $3";
+}
+
+/// A document as lists show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    pub id: DocumentId,
+    pub title: String,
+    /// What it was made from: a media type.
+    pub kind: String,
+    /// Rises with every change.
+    pub rev: i64,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+    /// In Trash since then.
+    pub deleted_at: Option<DateTime<Utc>>,
+    /// In how many chats a message that is not deleted names it.
+    pub used_in: u64,
+    /// The newest.
+    pub version: Version,
+}
+
+/// A version without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    pub version_timestamp: DateTime<Utc>,
+    /// The sha256 of the file that it was read from, where it was.
+    pub origin: Option<String>,
+    pub mime: String,
+    pub byte_count: u64,
+    /// Unicode scalar values, in which selections count.
+    pub char_count: u64,
+    pub line_count: u64,
+    /// What reading the file has to say, for people.
+    pub notes: Vec<String>,
+}
+
+#[derive(sqlx::FromRow)]
+struct VersionRow {
+    version_timestamp: DateTime<Utc>,
+    origin: Option<String>,
+    mime: String,
+    byte_count: i64,
+    char_count: i64,
+    line_count: i64,
+    notes: String,
+}
+
+impl VersionRow {
+    fn into_version(self) -> Version {
+        Version {
+            version_timestamp: self.version_timestamp,
+            origin: self.origin,
+            mime: self.mime,
+            byte_count: place(self.byte_count),
+            char_count: place(self.char_count),
+            line_count: place(self.line_count),
+            // Notes of a newer version of Turnleaf are no reason to hide a document.
+            notes: serde_json::from_str(&self.notes).unwrap_or_default(),
+        }
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct DocumentRow {
+    id: Uuid,
+    title: String,
+    kind: String,
+    rev: i64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+    deleted_at: Option<DateTime<Utc>>,
+    used_in: i64,
+    #[sqlx(flatten)]
+    version: VersionRow,
+}
+
+impl DocumentRow {
+    fn into_document(self) -> Document {
+        Document {
+            id: self.id.into(),
+            title: self.title,
+            kind: self.kind,
+            rev: self.rev,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            deleted_at: self.deleted_at,
+            used_in: place(self.used_in),
+            version: self.version.into_version(),
+        }
+    }
+}
+
+/// A document of this owner, also one in Trash.
+pub async fn find(db: &Db, owner: UserId, id: DocumentId) -> Result<Option<Document>, StoreError> {
+    let row: Option<DocumentRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(id.uuid()).fetch_optional(pool).await?);
+    Ok(row.map(DocumentRow::into_document))
+}
+
+/// The documents that are not in Trash, those that changed last first, behind this one of them and only with this in
+/// their titles where given.
+pub async fn list(
+    db: &Db,
+    owner: UserId,
+    behind: Option<(DateTime<Utc>, DocumentId)>,
+    title: Option<&Needle>,
+    limit: u32,
+) -> Result<Vec<Document>, StoreError> {
+    // Later than any.
+    let newest = (DateTime::from_timestamp(253_402_300_799, 0).unwrap_or_default(), DocumentId::from(Uuid::max()));
+    let (mut at, mut id) = behind.unwrap_or(newest);
+    let pattern = holding(title.map_or("", Needle::sure_part), is_loose);
+    // The database's idea of case is its own: of titles it lets through too many, of which all are looked at.
+    let some = if title.is_some() { limit.max(limits::PAGE_MAX) } else { limit };
+    let mut documents = Vec::new();
+    loop {
+        let rows: Vec<Readable<DocumentRow>> = on!(db, |pool| {
+            let query = sqlx::query_as(LIST).bind(owner.uuid()).bind(at).bind(id.uuid());
+            query.bind(i64::from(some)).bind(&pattern).fetch_all(pool).await?
+        });
+        let is_end = rows.len() < some as usize;
+        let rows = readable::readable(rows, "documents").into_iter().map(DocumentRow::into_document);
+        for document in rows {
+            (at, id) = (document.updated_at, document.id);
+            if title.is_none_or(|title| title.is_in(&document.title)) {
+                documents.push(document);
+            }
+        }
+        if is_end || documents.len() >= limit as usize {
+            documents.truncate(limit as usize);
+            return Ok(documents);
+        }
+    }
+}
+
+/// Those in Trash, the last one first.
+pub async fn deleted(db: &Db, owner: UserId, limit: u32) -> Result<Vec<Document>, StoreError> {
+    let rows: Vec<Readable<DocumentRow>> =
+        on!(db, |pool| { sqlx::query_as(DELETED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await? });
+    Ok(readable::readable(rows, "documents").into_iter().map(DocumentRow::into_document).collect())
+}
+
+/// The versions of a document, the newest first.
+pub async fn versions(db: &Db, owner: UserId, id: DocumentId, limit: u64) -> Result<Vec<Version>, StoreError> {
+    let rows: Vec<Readable<VersionRow>> = on!(db, |pool| {
+        let query = sqlx::query_as(VERSIONS).bind(owner.uuid()).bind(id.uuid()).bind(bigint(limit));
+        query.fetch_all(pool).await?
+    });
+    Ok(readable::readable(rows, "document_versions").into_iter().map(VersionRow::into_version).collect())
+}
+
+/// One version, of a document that is not in Trash.
+pub async fn version(
+    db: &Db,
+    owner: UserId,
+    id: DocumentId,
+    version: DateTime<Utc>,
+) -> Result<Option<Version>, StoreError> {
+    let row: Option<VersionRow> = on!(db, |pool| {
+        sqlx::query_as(VERSION).bind(owner.uuid()).bind(id.uuid()).bind(version).fetch_optional(pool).await?
+    });
+    Ok(row.map(VersionRow::into_version))
+}
+
+/// The text of a version, of a document that is not in Trash. U+FFFD stands for bytes of it that are no text.
+pub async fn content(
+    db: &Db,
+    owner: UserId,
+    id: DocumentId,
+    version: DateTime<Utc>,
+) -> Result<Option<String>, StoreError> {
+    let content: Option<Salvaged> = on!(db, |pool| {
+        sqlx::query_scalar(CONTENT).bind(owner.uuid()).bind(id.uuid()).bind(version).fetch_optional(pool).await?
+    });
+    let mut damages = Vec::new();
+    let mut row = RowReader { table: "document_versions", id: id.uuid(), damages: &mut damages };
+    let text = content.map(|content| row.text("content", content));
+    readable::log(&damages);
+    Ok(text)
+}
+
+/// Whether its owner typed all of a document: it is there, and no version of it was read from a file.
+pub async fn is_typed(db: &Db, owner: UserId, id: DocumentId) -> Result<bool, StoreError> {
+    let (versions, from_files): (i64, i64) =
+        on!(db, |pool| sqlx::query_as(FROM_FILES).bind(owner.uuid()).bind(id.uuid()).fetch_one(pool).await?);
+    Ok(versions > 0 && from_files == 0)
+}
+
+/// The chats with a message that names it, those that changed last first: id and title.
+pub async fn chats(db: &Db, owner: UserId, id: DocumentId, limit: u32) -> Result<Vec<(ChatId, String)>, StoreError> {
+    let rows: Vec<Readable<(Uuid, String, DateTime<Utc>)>> = on!(db, |pool| {
+        sqlx::query_as(CHATS).bind(owner.uuid()).bind(id.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
+    });
+    Ok(readable::readable(rows, "chats").into_iter().map(|(id, title, _)| (id.into(), title)).collect())
+}
+
+/// Notes as they are stored.
+fn notes_json(notes: &[String]) -> String {
+    serde_json::to_string(notes).unwrap_or_else(|_| "[]".to_owned())
+}

@@ -1,0 +1,40 @@
+//! Documents that go for ever: with their versions and with what names them in messages. The messages stay; what they
+//! name is not there any more.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::db::Tx;
+use crate::error::StoreError;
+use turnleaf_domain::{DocumentId, UserId};
+
+sql! {
+    OLD = "SELECT id FROM documents WHERE deleted_at < $1 ORDER BY id LIMIT 1";
+    ANY_OF = "SELECT id FROM documents WHERE owner_id = $1 AND deleted_at IS NOT NULL ORDER BY id LIMIT 1";
+    ONE = "SELECT id FROM documents WHERE owner_id = $1 AND id = $2 AND deleted_at IS NOT NULL";
+    DELETE = "DELETE FROM documents WHERE id = $1 AND deleted_at IS NOT NULL";
+}
+
+/// Which document in Trash goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doomed {
+    /// Anybody's that went to Trash before this moment.
+    Before(DateTime<Utc>),
+    /// Anything of this owner's.
+    OfOwner(UserId),
+    One(UserId, DocumentId),
+}
+
+/// Deletes one such document; false when there is none. One a transaction: a person's documents are bounded, so is one.
+pub async fn delete_one(tx: &mut Tx, of: Doomed) -> Result<bool, StoreError> {
+    let found: Option<Uuid> = in_tx!(&mut *tx, |conn| match of {
+        Doomed::Before(moment) => sqlx::query_scalar(OLD).bind(moment).fetch_optional(conn).await?,
+        Doomed::OfOwner(owner) => sqlx::query_scalar(ANY_OF).bind(owner.uuid()).fetch_optional(conn).await?,
+        Doomed::One(owner, id) => {
+            sqlx::query_scalar(ONE).bind(owner.uuid()).bind(id.uuid()).fetch_optional(conn).await?
+        }
+    });
+    let Some(id) = found else { return Ok(false) };
+    let gone = in_tx!(tx, |conn| sqlx::query(DELETE).bind(id).execute(conn).await?.rows_affected());
+    Ok(gone > 0)
+}

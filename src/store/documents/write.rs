@@ -1,0 +1,169 @@
+//! Making and changing documents. Who changes one holds it first, so that its versions follow each other.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use uuid::Uuid;
+
+use super::{index, notes_json};
+use crate::db::Tx;
+use crate::error::StoreError;
+use crate::rows::{bigint, plain};
+use turnleaf_domain::{DeletionId, DocumentId, UserId, selection};
+
+sql! {
+    INSERT = "INSERT INTO documents (id, owner_id, title, kind, rev, created_at, updated_at) \
+        VALUES ($1, $2, $3, $4, CAST(1 AS BIGINT), $5, $5)";
+    HOLD = "UPDATE documents SET rev = rev + 1, updated_at = $4 WHERE owner_id = $1 AND id = $2 \
+        AND deleted_at IS NULL AND (CAST($3 AS BIGINT) IS NULL OR rev = $3) RETURNING rev";
+    NEWEST = "SELECT version_timestamp, content FROM document_versions WHERE document_id = $1 \
+        ORDER BY version_timestamp DESC LIMIT 1";
+    COUNT = "SELECT COUNT(*) FROM document_versions WHERE document_id = $1";
+    ADD = "INSERT INTO document_versions (document_id, version_timestamp, content, origin, mime, byte_count, char_count, \
+        line_count, notes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    NAME = "UPDATE documents SET title = $2, kind = $3 WHERE id = $1";
+    DATE = "UPDATE documents SET created_at = $2, updated_at = $3 WHERE id = $1";
+    TRASH = "UPDATE documents SET deleted_at = $3, deletion_id = $4, rev = rev + 1 \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
+    RESTORE = "UPDATE documents SET deleted_at = NULL, deletion_id = NULL, rev = rev + 1 \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NOT NULL";
+}
+
+/// A document to make.
+#[derive(Debug, Clone, Copy)]
+pub struct NewDocument<'a> {
+    pub id: DocumentId,
+    pub owner_id: UserId,
+    pub title: &'a str,
+    pub kind: &'a str,
+}
+
+/// A version to add.
+#[derive(Debug, Clone, Copy)]
+pub struct NewVersion<'a> {
+    pub content: &'a str,
+    /// The sha256 of a blob that is stored.
+    pub origin: Option<&'a str>,
+    pub mime: &'a str,
+    pub notes: &'a [String],
+}
+
+/// Makes a document with its first version, which is named by this time.
+pub async fn insert(
+    tx: &mut Tx,
+    document: &NewDocument<'_>,
+    version: &NewVersion<'_>,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let title = plain(document.title, "the title")?;
+    let kind = plain(document.kind, "the kind of a document")?;
+    in_tx!(&mut *tx, |conn| {
+        let query = sqlx::query(INSERT).bind(document.id.uuid()).bind(document.owner_id.uuid());
+        query.bind(title).bind(kind).bind(now).execute(conn).await?;
+    });
+    add(tx, document.id, version, now).await?;
+    index::words_changed(tx, document.id).await
+}
+
+/// Holds a document that is about to change, and gives its new revision. `None`: it is not there, in Trash, or has
+/// another revision than this one.
+pub async fn hold(
+    tx: &mut Tx,
+    owner: UserId,
+    id: DocumentId,
+    rev: Option<i64>,
+    now: DateTime<Utc>,
+) -> Result<Option<i64>, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(id.uuid()).bind(rev).bind(now).fetch_optional(conn).await?
+    }))
+}
+
+/// The newest version of a document that is held: its time and its text.
+pub async fn newest(tx: &mut Tx, id: DocumentId) -> Result<Option<(DateTime<Utc>, String)>, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query_as(NEWEST).bind(id.uuid()).fetch_optional(conn).await?))
+}
+
+/// How many versions a document that is held has.
+pub async fn count_versions(tx: &mut Tx, id: DocumentId) -> Result<i64, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query_scalar(COUNT).bind(id.uuid()).fetch_one(conn).await?))
+}
+
+/// Adds a version to a document that is held, named by this time or, where the clock went back, by the microsecond after
+/// the newest. Gives its name.
+pub async fn add_version(
+    tx: &mut Tx,
+    id: DocumentId,
+    version: &NewVersion<'_>,
+    newest: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> Result<DateTime<Utc>, StoreError> {
+    let after = newest.map(|newest| newest + TimeDelta::microseconds(1));
+    let at = after.map_or(now, |after| after.max(now));
+    add(tx, id, version, at).await?;
+    index::words_changed(tx, id).await?;
+    Ok(at)
+}
+
+/// Gives a document that is held another title and kind.
+pub async fn name(tx: &mut Tx, id: DocumentId, title: &str, kind: &str) -> Result<(), StoreError> {
+    let (title, kind) = (plain(title, "the title")?, plain(kind, "the kind of a document")?);
+    in_tx!(&mut *tx, |conn| sqlx::query(NAME).bind(id.uuid()).bind(title).bind(kind).execute(conn).await.map(drop))?;
+    index::words_changed(tx, id).await
+}
+
+/// Says when a document was made and changed where it came from.
+pub async fn date(
+    tx: &mut Tx,
+    id: DocumentId,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(DATE).bind(id.uuid()).bind(created_at).bind(updated_at).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Moves a document to Trash; false when it is not there.
+pub async fn trash(
+    tx: &mut Tx,
+    owner: UserId,
+    id: DocumentId,
+    deletion: DeletionId,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let moved = in_tx!(&mut *tx, |conn| {
+        let query = sqlx::query(TRASH).bind(owner.uuid()).bind(id.uuid()).bind(now).bind(deletion.uuid());
+        query.execute(conn).await?.rows_affected()
+    });
+    Ok(moved > 0)
+}
+
+/// Brings a document back from Trash; false when it is not in it.
+pub async fn restore(tx: &mut Tx, owner: UserId, id: DocumentId) -> Result<bool, StoreError> {
+    let restored = in_tx!(&mut *tx, |conn| {
+        sqlx::query(RESTORE).bind(owner.uuid()).bind(id.uuid()).execute(conn).await?.rows_affected()
+    });
+    Ok(restored > 0)
+}
+
+async fn add(tx: &mut Tx, id: DocumentId, version: &NewVersion<'_>, at: DateTime<Utc>) -> Result<(), StoreError> {
+    let content = plain(version.content, "the document")?;
+    let (mime, notes) = (plain(version.mime, "the type of a document")?, notes_json(version.notes));
+    let notes = plain(&notes, "the notes of a document")?;
+    let id: Uuid = id.uuid();
+    in_tx!(tx, |conn| {
+        sqlx::query(ADD)
+            .bind(id)
+            .bind(at)
+            .bind(content)
+            .bind(version.origin)
+            .bind(mime)
+            .bind(bigint(content.len() as u64))
+            .bind(bigint(content.chars().count() as u64))
+            .bind(bigint(selection::count_lines(content)))
+            .bind(notes)
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
+}

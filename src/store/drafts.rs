@@ -1,0 +1,197 @@
+//! Drafts: what is typed and not sent, per chat and one for the chat that does not exist yet. Each has a revision, so
+//! that of two tabs the later knows that it writes over something it has not seen.
+
+use chrono::{DateTime, Utc};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Lossy, Readable, readable};
+use crate::rows::{plain, to_json};
+use turnleaf_domain::attachment::Attachment;
+use turnleaf_domain::branch::Lock;
+use turnleaf_domain::{ChatId, Thinking, UserId};
+
+const TABLE: &str = "drafts";
+
+sql! {
+    FIND_OF_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
+    FIND_OF_NEW_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts \
+        WHERE owner_id = $1 AND chat_id IS NULL";
+    /// Pages ask every few seconds, and a draft may be long.
+    REV_OF_CHAT = "SELECT rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
+    REV_OF_NEW_CHAT = "SELECT rev FROM drafts WHERE owner_id = $1 AND chat_id IS NULL";
+    /// Nothing is inserted for a chat that is not the owner's.
+    INSERT_OF_CHAT = "INSERT INTO drafts (owner_id, chat_id, text, provider, model, thinking, attachments, rev, updated_at) \
+        SELECT c.owner_id, c.id, $3, $4, $5, $6, COALESCE($7, '[]'), CAST(1 AS BIGINT), $8 FROM chats c \
+        WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL \
+        ON CONFLICT DO NOTHING RETURNING rev";
+    INSERT_OF_NEW_CHAT = "INSERT INTO drafts (owner_id, chat_id, text, provider, model, thinking, attachments, rev, \
+        updated_at) VALUES ($1, NULL, $2, $3, $4, $5, COALESCE($6, '[]'), CAST(1 AS BIGINT), $7) ON CONFLICT DO NOTHING RETURNING rev";
+    UPDATE_OF_CHAT = "UPDATE drafts SET text = $4, provider = $5, model = $6, thinking = $7, rev = rev + 1, \
+        attachments = COALESCE($8, attachments), updated_at = $9 WHERE owner_id = $1 AND chat_id = $2 AND rev = $3 RETURNING rev";
+    UPDATE_OF_NEW_CHAT = "UPDATE drafts SET text = $3, provider = $4, model = $5, thinking = $6, rev = rev + 1, \
+        attachments = COALESCE($7, attachments), updated_at = $8 WHERE owner_id = $1 AND chat_id IS NULL AND rev = $2 RETURNING rev";
+    CLEAR_OF_CHAT = "UPDATE drafts SET text = '', attachments = '[]', rev = rev + 1, updated_at = $3 \
+        WHERE owner_id = $1 AND chat_id = $2";
+    CLEAR_OF_NEW_CHAT = "UPDATE drafts SET text = '', attachments = '[]', rev = rev + 1, updated_at = $2 \
+        WHERE owner_id = $1 AND chat_id IS NULL";
+}
+
+/// Unsent text with the model and thinking chosen for it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Draft {
+    pub text: String,
+    pub lock: Option<Lock>,
+    pub thinking: Option<Thinking>,
+    /// The blocks of the message beside its text. Stored with nothing, those that are stored stay.
+    pub attachments: Option<Vec<Attachment>>,
+    /// Rises with every save; 0 before the first.
+    pub rev: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct DraftRow {
+    text: Lossy<String>,
+    provider: Lossy<Option<String>>,
+    model: Lossy<Option<String>>,
+    thinking: Lossy<Option<Json<Thinking>>>,
+    attachments: Lossy<String>,
+    rev: i64,
+}
+
+impl DraftRow {
+    /// A value that cannot be read is as if it were not set: the rest of the draft and its chat are worth more.
+    fn into_draft(self, chat: Option<ChatId>) -> Draft {
+        let id = chat.map_or_else(Uuid::nil, ChatId::uuid);
+        let provider = self.provider.unwrap_or_default(TABLE, "provider", id);
+        let model = self.model.unwrap_or_default(TABLE, "model", id);
+        let attachments = self.attachments.unwrap_or_default(TABLE, "attachments", id);
+        Draft {
+            text: self.text.unwrap_or_default(TABLE, "text", id),
+            lock: provider.zip(model).map(|(provider, model)| Lock { provider, model }),
+            thinking: self.thinking.unwrap_or_default(TABLE, "thinking", id).map(|Json(thinking)| thinking),
+            // What a newer version attached is not worth losing the words for.
+            attachments: Some(serde_json::from_str(&attachments).unwrap_or_default()),
+            rev: self.rev,
+        }
+    }
+}
+
+/// The revision alone of the draft of a chat, or of the new chat; 0 where there is none.
+pub async fn rev(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<i64, StoreError> {
+    let rev: Option<i64> = match chat {
+        Some(chat) => on!(db, |pool| {
+            sqlx::query_scalar(REV_OF_CHAT).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
+        }),
+        None => on!(db, |pool| sqlx::query_scalar(REV_OF_NEW_CHAT).bind(owner.uuid()).fetch_optional(pool).await?),
+    };
+    Ok(rev.unwrap_or(0))
+}
+
+/// The draft of a chat, or of the new chat.
+pub async fn find(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<Option<Draft>, StoreError> {
+    let row: Option<Readable<DraftRow>> = match chat {
+        Some(chat) => on!(db, |pool| {
+            sqlx::query_as(FIND_OF_CHAT).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
+        }),
+        None => on!(db, |pool| sqlx::query_as(FIND_OF_NEW_CHAT).bind(owner.uuid()).fetch_optional(pool).await?),
+    };
+    Ok(readable(row.into_iter().collect(), TABLE).pop().map(|row| row.into_draft(chat)))
+}
+
+/// Saves a draft whose `rev` is the one it was made from, and gives the new revision. `None`: somebody saved another
+/// one meanwhile, or the chat is gone; nothing was changed.
+pub async fn put(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: Option<ChatId>,
+    draft: &Draft,
+    now: DateTime<Utc>,
+) -> Result<Option<i64>, StoreError> {
+    let text = plain(&draft.text, "the draft")?;
+    let provider = draft.lock.as_ref().map(|lock| lock.provider.as_str());
+    let model = draft.lock.as_ref().map(|lock| lock.model.as_str());
+    let thinking = draft.thinking.map(Json);
+    let attachments = draft.attachments.as_ref();
+    let attachments = attachments.map(|attached| to_json(attached, "drafts", "attachments")).transpose()?;
+    let chat = chat.map(ChatId::uuid);
+    Ok(match (chat, draft.rev) {
+        (Some(chat), 0) => in_tx!(tx, |conn| {
+            sqlx::query_scalar(INSERT_OF_CHAT)
+                .bind(owner.uuid())
+                .bind(chat)
+                .bind(text)
+                .bind(provider)
+                .bind(model)
+                .bind(thinking)
+                .bind(attachments)
+                .bind(now)
+                .fetch_optional(conn)
+                .await?
+        }),
+        (None, 0) => in_tx!(tx, |conn| {
+            sqlx::query_scalar(INSERT_OF_NEW_CHAT)
+                .bind(owner.uuid())
+                .bind(text)
+                .bind(provider)
+                .bind(model)
+                .bind(thinking)
+                .bind(attachments)
+                .bind(now)
+                .fetch_optional(conn)
+                .await?
+        }),
+        (Some(chat), rev) => in_tx!(tx, |conn| {
+            sqlx::query_scalar(UPDATE_OF_CHAT)
+                .bind(owner.uuid())
+                .bind(chat)
+                .bind(rev)
+                .bind(text)
+                .bind(provider)
+                .bind(model)
+                .bind(thinking)
+                .bind(attachments)
+                .bind(now)
+                .fetch_optional(conn)
+                .await?
+        }),
+        (None, rev) => in_tx!(tx, |conn| {
+            sqlx::query_scalar(UPDATE_OF_NEW_CHAT)
+                .bind(owner.uuid())
+                .bind(rev)
+                .bind(text)
+                .bind(provider)
+                .bind(model)
+                .bind(thinking)
+                .bind(attachments)
+                .bind(now)
+                .fetch_optional(conn)
+                .await?
+        }),
+    })
+}
+
+/// Empties a draft that was sent. Its revision rises, also where nothing was ever saved, so that neither another tab's
+/// late save of the sent text nor a browser's copy of it brings it back.
+pub async fn clear(tx: &mut Tx, owner: UserId, chat: Option<ChatId>, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let cleared = match chat {
+        Some(chat) => in_tx!(&mut *tx, |conn| {
+            sqlx::query(CLEAR_OF_CHAT)
+                .bind(owner.uuid())
+                .bind(chat.uuid())
+                .bind(now)
+                .execute(conn)
+                .await?
+                .rows_affected()
+        }),
+        None => in_tx!(&mut *tx, |conn| {
+            sqlx::query(CLEAR_OF_NEW_CHAT).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected()
+        }),
+    };
+    if cleared == 0 {
+        put(tx, owner, chat, &Draft::default(), now).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! Exchanges: one user message and one reply, and the client's request that made them (domain.md I14).
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{self, Damage, Lossy, Readable, RowReader, kept};
+use crate::rows::{parse_word, plain, word};
+use turnleaf_domain::{Exchange, ExchangeId, NotSent, Params, TurnId, UserId};
+
+sql! {
+    INSERT = "INSERT INTO exchanges (id, owner_id, chat_id, branch_id, user_turn_id, kind, is_thinking_mode, params, \
+        client_request_id, request_hash, created_at, not_sent) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    FIND = "SELECT id, chat_id, branch_id, user_turn_id, kind, is_thinking_mode, params, not_sent, \
+        client_request_id, created_at FROM exchanges WHERE owner_id = $1 AND id = $2";
+    FIND_BY_REQUEST = "SELECT e.id, e.chat_id, e.branch_id, e.user_turn_id, e.kind, e.is_thinking_mode, e.params, \
+        e.not_sent, e.client_request_id, e.created_at, e.request_hash, t.id AS assistant_turn_id \
+        FROM exchanges e LEFT JOIN turns t ON t.exchange_id = e.id AND t.role = 'assistant' \
+        WHERE e.owner_id = $1 AND e.client_request_id = $2";
+    REPLY = "SELECT t.id FROM turns t JOIN exchanges e ON e.id = t.exchange_id \
+        WHERE e.owner_id = $1 AND e.id = $2 AND t.role = 'assistant' AND t.deleted_at IS NULL";
+    /// Followed by a list of turn ids. `CROSS` says to SQLite where to begin: with the turns. By itself it begins with all
+    /// exchanges of the owner, for each page of a chat.
+    OF_TURNS = "SELECT t.id AS turn_id, e.id, e.chat_id, e.branch_id, e.user_turn_id, e.kind, e.is_thinking_mode, \
+        e.params, e.not_sent, e.client_request_id, e.created_at FROM turns t CROSS JOIN exchanges e ";
+}
+
+/// What a request id was used for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownRequest {
+    pub exchange: Exchange,
+    /// Of the request's content, as the caller computed it: a different one means that the id was reused.
+    pub request_hash: Vec<u8>,
+    pub assistant_turn_id: Option<TurnId>,
+}
+
+const TABLE: &str = "exchanges";
+
+#[derive(sqlx::FromRow)]
+struct ExchangeRow {
+    id: Uuid,
+    chat_id: Uuid,
+    branch_id: Uuid,
+    user_turn_id: Option<Uuid>,
+    kind: String,
+    is_thinking_mode: bool,
+    params: Lossy<Json<Params>>,
+    not_sent: Lossy<Json<Vec<NotSent>>>,
+    client_request_id: Option<String>,
+    created_at: Lossy<DateTime<Utc>>,
+}
+
+impl ExchangeRow {
+    /// The exchange, unless what it cannot be without is unreadable. What else is wrong goes into `damages`.
+    fn into_exchange(self, damages: &mut Vec<Damage>) -> Result<Exchange, StoreError> {
+        let mut row = RowReader { table: TABLE, id: self.id, damages };
+        Ok(Exchange {
+            id: self.id.into(),
+            chat_id: self.chat_id.into(),
+            branch_id: self.branch_id.into(),
+            user_turn_id: self.user_turn_id.map(TurnId::from),
+            kind: parse_word(self.kind, "exchanges", "kind", self.id)?,
+            is_thinking_mode: self.is_thinking_mode,
+            params: row.value("params", self.params).unwrap_or_default().0,
+            not_sent: row.value("not_sent", self.not_sent).unwrap_or_default().0,
+            client_request_id: self.client_request_id,
+            created_at: row.moment("created_at", self.created_at),
+        })
+    }
+
+    fn into_exchange_and_log(self) -> Result<Exchange, StoreError> {
+        let mut damages = Vec::new();
+        let exchange = self.into_exchange(&mut damages);
+        readable::log(&damages);
+        exchange
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct RequestRow {
+    #[sqlx(flatten)]
+    exchange: ExchangeRow,
+    request_hash: Option<Vec<u8>>,
+    assistant_turn_id: Option<Uuid>,
+}
+
+#[derive(sqlx::FromRow)]
+struct OfTurnRow {
+    turn_id: Uuid,
+    #[sqlx(flatten)]
+    exchange: ExchangeRow,
+}
+
+/// Stores a new exchange. Its user turn may be inserted later in the same transaction.
+///
+/// # Errors
+/// `NotUnique` when the owner has used the request id before: answer with [`find_by_request`].
+pub async fn insert(
+    tx: &mut Tx,
+    owner: UserId,
+    exchange: &Exchange,
+    request_hash: Option<&[u8]>,
+) -> Result<(), StoreError> {
+    let request = exchange.client_request_id.as_deref().map(|id| plain(id, "client_request_id")).transpose()?;
+    in_tx!(tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(exchange.id.uuid())
+            .bind(owner.uuid())
+            .bind(exchange.chat_id.uuid())
+            .bind(exchange.branch_id.uuid())
+            .bind(exchange.user_turn_id.map(TurnId::uuid))
+            .bind(word(exchange.kind))
+            .bind(exchange.is_thinking_mode)
+            .bind(Json(&exchange.params))
+            .bind(request)
+            .bind(request_hash)
+            .bind(exchange.created_at)
+            .bind(Json(&exchange.not_sent))
+            .execute(conn)
+            .await?;
+    });
+    Ok(())
+}
+
+/// An exchange of this owner.
+pub async fn find(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Option<Exchange>, StoreError> {
+    let row: Option<ExchangeRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(exchange.uuid()).fetch_optional(pool).await?);
+    row.map(ExchangeRow::into_exchange_and_log).transpose()
+}
+
+/// What this owner's request id was used for, whatever became of it since.
+pub async fn find_by_request(
+    db: &Db,
+    owner: UserId,
+    client_request_id: &str,
+) -> Result<Option<KnownRequest>, StoreError> {
+    let row: Option<RequestRow> = on!(db, |pool| {
+        sqlx::query_as(FIND_BY_REQUEST).bind(owner.uuid()).bind(client_request_id).fetch_optional(pool).await?
+    });
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(KnownRequest {
+        exchange: row.exchange.into_exchange_and_log()?,
+        request_hash: row.request_hash.unwrap_or_default(),
+        assistant_turn_id: row.assistant_turn_id.map(TurnId::from),
+    }))
+}
+
+/// The reply of an exchange of this owner, unless it is deleted.
+pub async fn reply(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Option<TurnId>, StoreError> {
+    let id: Option<Uuid> =
+        on!(db, |pool| sqlx::query_scalar(REPLY).bind(owner.uuid()).bind(exchange.uuid()).fetch_optional(pool).await?);
+    Ok(id.map(TurnId::from))
+}
+
+/// The exchanges that these turns of this owner belong to, by turn; with them whether a reply is in thinking mode.
+pub async fn of_turns(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMap<TurnId, Exchange>, StoreError> {
+    let mut damages = Vec::new();
+    let found = of_turns_with_damages(db, owner, turns, &mut damages).await?;
+    readable::log(&damages);
+    Ok(found)
+}
+
+/// As [`of_turns`], with the values of those exchanges that cannot be read. One of which nothing can be is missing.
+pub async fn of_turns_with_damages(
+    db: &Db,
+    owner: UserId,
+    turns: &[TurnId],
+    damages: &mut Vec<Damage>,
+) -> Result<HashMap<TurnId, Exchange>, StoreError> {
+    if turns.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows: Vec<Readable<OfTurnRow>> = on!(db, |pool| {
+        let mut query = QueryBuilder::new(OF_TURNS);
+        query.push("WHERE e.id = t.exchange_id AND e.owner_id = ").push_bind(owner.uuid()).push(" AND t.id IN (");
+        let mut list = query.separated(", ");
+        for turn in turns {
+            list.push_bind(turn.uuid());
+        }
+        query.push(")");
+        query.build_query_as().persistent(false).fetch_all(pool).await?
+    });
+    let of_turn = |row: OfTurnRow| Ok::<_, StoreError>((row.turn_id.into(), row.exchange.into_exchange(damages)?));
+    Ok(kept(readable::readable(rows, TABLE).into_iter().map(of_turn), TABLE).into_iter().collect())
+}

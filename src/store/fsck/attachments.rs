@@ -1,0 +1,47 @@
+//! What the blocks of a turn name, against the tables that say so: an image is stored, and what a message names is kept
+//! for it.
+
+use crate::db::Db;
+use crate::error::StoreError;
+use turnleaf_domain::{Content, DocumentId, Role, Turn};
+
+use super::{Finding, bodies, finding};
+
+sql! {
+    BLOB_IS_NAMED = "SELECT COUNT(*) FROM block_blobs WHERE block_id = $1 AND sha256 = $2";
+    /// Of a document that was deleted for ever nothing is left but the block.
+    DOCUMENT_IS_THERE = "SELECT COUNT(*) FROM documents WHERE id = $1";
+    DOCUMENT_IS_NAMED = "SELECT COUNT(*) FROM block_documents WHERE block_id = $1 AND document_id = $2";
+}
+
+pub(super) async fn of_turn(db: &Db, turn: &Turn, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+    for block in &turn.blocks {
+        let what = match &block.content {
+            Content::Image { blob, .. } if !bodies::has_blob(db, blob).await? => "the image it shows is not stored",
+            Content::Image { blob, .. } if turn.role == Role::User => {
+                let named: i64 = on!(db, |pool| {
+                    sqlx::query_scalar(BLOB_IS_NAMED).bind(block.id.uuid()).bind(blob).fetch_one(pool).await?
+                });
+                if named > 0 {
+                    continue;
+                }
+                "nothing says that it names its image, which may be collected"
+            }
+            Content::Reference { ref_id, .. } | Content::PartialReference { ref_id, .. } => {
+                let Ok(document) = ref_id.parse::<DocumentId>() else { continue };
+                let (there, named): (i64, i64) = on!(db, |pool| {
+                    let there = sqlx::query_scalar(DOCUMENT_IS_THERE).bind(document.uuid()).fetch_one(pool).await?;
+                    let named = sqlx::query_scalar(DOCUMENT_IS_NAMED).bind(block.id.uuid()).bind(document.uuid());
+                    (there, named.fetch_one(pool).await?)
+                });
+                if there == 0 || named > 0 {
+                    continue;
+                }
+                "nothing says that it names its document"
+            }
+            _ => continue,
+        };
+        findings.push(finding("R10", "turn_blocks", block.id, what));
+    }
+    Ok(())
+}

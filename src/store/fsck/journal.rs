@@ -1,0 +1,168 @@
+//! Turn by turn: the order and state of its blocks, and whether its journal, folded again, gives its rows.
+
+use uuid::Uuid;
+
+use super::{Finding, While, attachments, calls, finding, names};
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::readable::{is_placeholder, unless_damaged};
+use crate::rows::content_text_column;
+use crate::turn_events;
+use crate::turns::read;
+use turnleaf_domain::block::chat_seq;
+use turnleaf_domain::waiting::waits_for;
+use turnleaf_domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus, fold};
+
+sql! {
+    TURNS = "SELECT id FROM turns ORDER BY id";
+    TEXT = "SELECT content_text FROM turns WHERE id = $1";
+    TYPES = "SELECT block_type FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
+}
+
+pub(super) async fn check(db: &Db, meanwhile: While, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+    let ids = on!(db, |pool| sqlx::query_as(TURNS).fetch_all(pool).await?);
+    for id in names::<Uuid>(ids) {
+        let mut damages = Vec::new();
+        let Some(Some(turn)) = unless_damaged(read::any(db, id.into(), &mut damages).await, "turns")? else { continue };
+        let events = turn_events::up_to(db, turn.id, turn.last_event_seq, &mut damages).await?;
+        if !damages.is_empty() {
+            // What cannot be read is among the values; what else may be wrong with the turn follows from that.
+            continue;
+        }
+        events_are_dense(&turn, &events, findings);
+        if !turn.status.is_terminal() {
+            calls::of_turn(&folded(&turn, &events), findings);
+        }
+        if turn.status.is_terminal() {
+            blocks_are_in_order(&turn, findings);
+            calls::of_turn(&turn, findings);
+            it_is_over(&turn, findings);
+            let derived = unless_damaged(text_is_derived(db, &turn).await, "turns")?;
+            findings.extend(derived.into_iter().flatten());
+            attachments::of_turn(db, &turn, findings).await?;
+            replays(&turn, &events, findings);
+        } else if meanwhile == While::Stopped && waits_for(&folded(&turn, &events)).is_none() {
+            findings.push(finding("R5", "turns", turn.id, "it is not over and nothing will end it"));
+        }
+    }
+    Ok(())
+}
+
+fn events_are_dense(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<Finding>) {
+    // The journal of a turn that has been over for long is cleaned away, all of it.
+    if events.is_empty() && (turn.status.is_terminal() || turn.last_event_seq == 0) {
+        return;
+    }
+    let dense = events.iter().zip(1u64..).all(|((seq, _), place)| *seq == place);
+    if !dense || events.len() as u64 != turn.last_event_seq {
+        findings.push(finding("R4", "turn_events", turn.id, "events of this turn are missing"));
+    }
+}
+
+fn blocks_are_in_order(turn: &Turn, findings: &mut Vec<Finding>) {
+    for (block, place) in turn.blocks.iter().zip(0u32..) {
+        if block.seq != place {
+            findings.push(finding("R4", "turn_blocks", block.id, format!("its place is {}, not {place}", block.seq)));
+        }
+        if block.chat_seq != chat_seq(turn.ord, block.seq) {
+            findings.push(finding("I5", "turn_blocks", block.id, "its place in the chat does not follow its turn's"));
+        }
+        if block.state == BlockState::Open {
+            findings.push(finding("I6", "turn_blocks", block.id, "it is open although its turn is over"));
+        }
+        if !may_hold(turn.role, &block.content) {
+            let what = format!("a turn of this role has no {} blocks", block.content.block_type());
+            findings.push(finding("I6", "turn_blocks", block.id, what));
+        }
+        let text = match &block.content {
+            Content::Text { text, .. } => text,
+            Content::Thinking { thinking, .. } => thinking,
+            _ => continue,
+        };
+        if text.contains('\0') {
+            findings.push(finding("R8", "turn_blocks", block.id, "its text contains a NUL character"));
+        }
+    }
+}
+
+/// The role rules of domain.md 4.3. Types of a newer version are not judged.
+fn may_hold(role: Role, content: &Content) -> bool {
+    let is_attachment =
+        matches!(content, Content::Image { .. } | Content::Reference { .. } | Content::PartialReference { .. });
+    match (role, content) {
+        (_, Content::Text { .. } | Content::Other(_)) => true,
+        (Role::User, Content::ToolResult { .. }) => true,
+        (Role::User, _) => is_attachment,
+        (Role::Assistant, Content::Reference { .. } | Content::PartialReference { .. }) => false,
+        (Role::Assistant, _) => true,
+        (Role::System, _) => false,
+    }
+}
+
+fn it_is_over(turn: &Turn, findings: &mut Vec<Finding>) {
+    let is_visible = |block: &Block| match &block.content {
+        Content::Text { text, .. } => !text.trim().is_empty(),
+        Content::Thinking { .. } | Content::ToolUse { .. } | Content::Image { .. } | Content::Other(_) => true,
+        _ => false,
+    };
+    let needs_one = turn.role == Role::Assistant && turn.status != TurnStatus::Cancelled;
+    if needs_one && !turn.blocks.iter().any(is_visible) {
+        findings.push(finding("I8", "turns", turn.id, "it is over, was not cancelled and has nothing to show"));
+    }
+    if turn.completed_at.is_none() {
+        findings.push(finding("R5", "turns", turn.id, "it is over at no known time"));
+    }
+}
+
+async fn text_is_derived(db: &Db, turn: &Turn) -> Result<Vec<Finding>, StoreError> {
+    let mut findings = Vec::new();
+    let (text, types): (Option<String>, Vec<String>) = on!(db, |pool| {
+        let text = sqlx::query_scalar(TEXT).bind(turn.id.uuid()).fetch_optional(pool).await?;
+        (text, sqlx::query_scalar(TYPES).bind(turn.id.uuid()).fetch_all(pool).await?)
+    });
+    // What a damaged block said may stand in the text of its turn alone.
+    let is_whole = !turn.blocks.iter().any(|block| is_placeholder(&block.content));
+    if is_whole && text.is_some_and(|text| text != content_text_column(&turn.content_text())) {
+        findings.push(finding("I10", "turns", turn.id, "its text is not that of its blocks"));
+    }
+    for (block, stored) in turn.blocks.iter().zip(types) {
+        if block.content.block_type() != stored {
+            let what = format!("its type is {stored}, but its content is {}", block.content.block_type());
+            findings.push(finding("I6", "turn_blocks", block.id, what));
+        }
+    }
+    Ok(findings)
+}
+
+/// Folds the journal again and compares with the rows, block by block and byte by byte.
+fn replays(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<Finding>) {
+    if events.is_empty() {
+        return;
+    }
+    let mut replayed = read::before_events(turn);
+    for (seq, why) in fold::fold(&mut replayed, events.iter().map(|(seq, event)| (*seq, event))) {
+        findings.push(finding("R7", "turn_events", turn.id, format!("event {seq} cannot be applied: {why}")));
+    }
+    if replayed.blocks.len() != turn.blocks.len() {
+        let what = format!("its journal gives {} blocks, stored are {}", replayed.blocks.len(), turn.blocks.len());
+        findings.push(finding("R7", "turns", turn.id, what));
+    }
+    for (block, stored) in replayed.blocks.iter().zip(&turn.blocks) {
+        if serde_json::to_string(block).ok() != serde_json::to_string(stored).ok() {
+            findings.push(finding("R7", "turn_blocks", stored.id, "it is not what its turn's journal gives"));
+        }
+    }
+    let told = |turn: &Turn| (turn.status, turn.usage, turn.error.clone(), turn.provider_used.clone());
+    let counted = |turn: &Turn| (turn.model_used.clone(), turn.cost, turn.context_tokens);
+    if told(&replayed) != told(turn) || counted(&replayed) != counted(turn) {
+        let what = "its status, usage, cost, error, provider or model is not what its journal gives";
+        findings.push(finding("R7", "turns", turn.id, what));
+    }
+}
+
+/// The turn as its journal gives it.
+fn folded(turn: &Turn, events: &[(u64, Event)]) -> Turn {
+    let mut now = read::before_events(turn);
+    fold::fold(&mut now, events.iter().map(|(seq, event)| (*seq, event)));
+    now
+}

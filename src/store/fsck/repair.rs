@@ -1,0 +1,364 @@
+//! Repairing values that cannot be read: each goes into quarantine byte for byte, and something readable takes its place.
+//! What follows from a change is brought in line: the text of a turn, its journal, the index of the search, the quota.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use sqlx::AssertSqlSafe;
+use uuid::Uuid;
+
+use super::values::{self, Column, DamagedRow, Holds, Instead, Key, Table};
+use crate::db::{Db, Tx};
+use crate::dialect;
+use crate::error::StoreError;
+use crate::readable::{Damage, Lossy, moment_of, placeholder};
+use turnleaf_domain::{json_bounds, limits};
+use turnleaf_platform::hex::hex;
+
+mod in_line;
+mod journal;
+mod quarantine;
+
+use journal::Rebuilt;
+use quarantine::{Belongs, Entry};
+pub use quarantine::{Quarantined, forget, quarantined};
+
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
+    [
+        ("fsck/repair/in_line", in_line::STATEMENTS),
+        ("fsck/repair/journal", journal::STATEMENTS),
+        ("fsck/repair/quarantine", quarantine::STATEMENTS),
+    ]
+}
+
+/// A value that could not be read, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    pub table: &'static str,
+    pub column: &'static str,
+    /// The key of its row.
+    pub row: String,
+    /// What was done; or why nothing was changed.
+    pub outcome: Result<Repaired, String>,
+}
+
+/// A value that was moved into quarantine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repaired {
+    /// The entry of the quarantine that has its bytes.
+    pub entry: Uuid,
+    /// What was done, for people: `replaced by {}`.
+    pub change: String,
+}
+
+/// Puts every value that cannot be read into quarantine. Nothing else may use the database meanwhile, and turns that
+/// nothing drives must have been ended before. One transaction a row, with all that follows from it: a repair that is
+/// broken off is finished by the next.
+///
+/// # Errors
+/// Those of the database itself; what cannot be repaired is a [`Repair`] that says so.
+pub async fn repair(db: &Db, now: DateTime<Utc>) -> Result<Vec<Repair>, StoreError> {
+    let damaged = values::damaged(db).await?;
+    // A row that goes must not take along what refers to it.
+    dialect::set_foreign_keys(db, false).await?;
+    let repaired = repair_all(db, &damaged, now).await;
+    dialect::set_foreign_keys(db, true).await?;
+    repaired
+}
+
+async fn repair_all(db: &Db, damaged: &[DamagedRow], now: DateTime<Utc>) -> Result<Vec<Repair>, StoreError> {
+    let mut repairs = Vec::new();
+    for row in damaged {
+        let mut tx = db.begin().await?;
+        let done = Row { db, row, now }.repair(&mut tx).await;
+        let done = match done {
+            Ok(done) => tx.commit().await.map(|()| done),
+            Err(error) => tx.rollback().await.and(Err(error)),
+        };
+        match done {
+            Ok(done) => repairs.extend(done),
+            // What is put in its place breaks a rule of the table, because more of the row is wrong.
+            Err(error) if error.is_of_a_value() => {
+                let of = |(column, _): &(&'static Column, String)| row.repair_of(column, Err(error.to_string()));
+                repairs.extend(row.columns.iter().map(of));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    // A turn whose id cannot be read is there, though it is not found.
+    let is_id_of_turn =
+        |row: &DamagedRow| row.table.name == "turns" && row.columns.iter().any(|(of, _)| of.name == "id");
+    repairs.extend(journal::move_stray_lines(db, !damaged.iter().any(is_id_of_turn), now).await?);
+    Ok(repairs)
+}
+
+impl DamagedRow {
+    fn repair_of(&self, column: &Column, outcome: Result<Repaired, String>) -> Repair {
+        Repair { table: self.table.name, column: column.name, row: self.name(), outcome }
+    }
+}
+
+/// An id of a key, which PostgreSQL gives as text.
+fn as_id(bytes: &[u8]) -> Result<Uuid, uuid::Error> {
+    Uuid::from_slice(bytes).or_else(|_| Uuid::try_parse_ascii(bytes))
+}
+
+/// The row as it is stored.
+struct Stored {
+    /// Of the damaged columns, in their order.
+    values: Vec<Option<Vec<u8>>>,
+    of: Belongs,
+}
+
+struct Row<'r> {
+    db: &'r Db,
+    row: &'r DamagedRow,
+    now: DateTime<Utc>,
+}
+
+impl Row<'_> {
+    /// Nothing where an earlier repair has taken the row along.
+    async fn repair(&self, tx: &mut Tx) -> Result<Vec<Repair>, StoreError> {
+        let Some(stored) = self.stored(tx).await? else { return Ok(Vec::new()) };
+        let columns = &self.row.columns;
+        let mut repairs = Vec::new();
+        if columns.iter().any(|(column, _)| matches!(column.instead, Instead::Row)) {
+            let entry = self.quarantine_row(tx, &stored).await?;
+            let done = Repaired { entry, change: "the whole row removed".to_owned() };
+            repairs.extend(columns.iter().map(|(column, _)| self.row.repair_of(column, Ok(done.clone()))));
+        } else {
+            let rebuilt = match (self.row.table.name, stored.of.turn) {
+                ("turns" | "turn_blocks", Some(turn)) => journal::replay(tx, turn).await?,
+                _ => Rebuilt::Nothing,
+            };
+            let mut changes = Vec::new();
+            for ((column, reason), value) in columns.iter().zip(&stored.values) {
+                let bytes = value.clone().unwrap_or_default();
+                let outcome = match self.instead(tx, column, reason, &bytes, &stored, &rebuilt).await? {
+                    Ok((change, what)) => {
+                        let entry = self.keep(tx, column.name, &bytes, reason, &stored).await?;
+                        changes.push((*column, change));
+                        Ok(Repaired { entry, change: what })
+                    }
+                    Err(why) => Err(why.to_owned()),
+                };
+                repairs.push(self.row.repair_of(column, outcome));
+            }
+            self.update(tx, &changes).await?;
+        }
+        if repairs.iter().all(|repair| repair.outcome.is_err()) {
+            return Ok(repairs);
+        }
+        if let Some(turn) = stored.of.turn {
+            let is_text = |(column, _): &(&'static Column, String)| column.name == "content_text";
+            let is_text_lost = columns.iter().any(is_text);
+            repairs.extend(in_line::turn(self.db, tx, turn, is_text_lost, self.now).await?);
+        }
+        if let Some(id) = self.id() {
+            in_line::index(tx, self.row.table.name, id).await?;
+        }
+        Ok(repairs)
+    }
+
+    /// The first value of the key, where it is an id.
+    fn id(&self) -> Option<Uuid> {
+        self.row.key.first().and_then(|key| key.as_deref()).and_then(|key| as_id(key).ok())
+    }
+
+    async fn stored(&self, tx: &mut Tx) -> Result<Option<Stored>, StoreError> {
+        let Table { name, chat, turn, document, .. } = self.row.table;
+        let values = self.row.columns.iter().map(|(column, _)| dialect::bytes_of(self.db, column.name));
+        // Only what is there: a value that names nothing belongs to nothing.
+        let there = |table: &str, of: &str| match of {
+            "NULL" => dialect::null_id(self.db).to_owned(),
+            of => format!("(SELECT n.id FROM {table} n WHERE n.id = {of})"),
+        };
+        let owner_by = |table: &str, of: &str| match of {
+            "NULL" => dialect::null_id(self.db).to_owned(),
+            of => format!("(SELECT n.owner_id FROM {table} n JOIN users u ON u.id = n.owner_id WHERE n.id = {of})"),
+        };
+        let owners = [there("users", self.row.table.owner()), owner_by("chats", chat), owner_by("documents", document)];
+        let owner = format!("COALESCE({})", owners.join(", "));
+        let of = [owner, there("chats", chat), there("turns", turn), there("documents", document)];
+        let list = values.chain(of).collect::<Vec<_>>().join(", ");
+        let text = format!("SELECT {list} FROM {name} WHERE {}", self.condition(1));
+        let count = self.row.columns.len();
+        Ok(in_tx!(tx, |conn| {
+            let Some(row) = bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).fetch_optional(conn).await? else {
+                return Ok(None);
+            };
+            let id = |at: usize| -> Result<Option<Uuid>, sqlx::Error> {
+                let id: Lossy<Option<Uuid>> = sqlx::Row::try_get(&row, at)?;
+                Ok(id.into_result().ok().flatten())
+            };
+            let values = (0..count).map(|at| sqlx::Row::try_get(&row, at)).collect::<Result<_, _>>()?;
+            let (owner, chat, turn, document) = (id(count)?, id(count + 1)?, id(count + 2)?, id(count + 3)?);
+            Some(Stored { values, of: Belongs { owner, chat, turn, document } })
+        }))
+    }
+
+    /// The condition for this row, whose values are bound from this place on.
+    fn condition(&self, first: usize) -> String {
+        let of =
+            |(name, at): (&&str, usize)| format!("{} IS NOT DISTINCT FROM ${at}", dialect::bytes_of(self.db, name));
+        self.row.table.key.iter().zip(first..).map(of).collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// What is written in the place of a value, and in words; or why nothing can be.
+    async fn instead(
+        &self,
+        tx: &mut Tx,
+        column: &'static Column,
+        reason: &str,
+        bytes: &[u8],
+        stored: &Stored,
+        rebuilt: &Rebuilt,
+    ) -> Result<Result<(Change, String), &'static str>, StoreError> {
+        let table = self.row.table.name;
+        if let Some(id) = self.id()
+            && let Some(change) = journal::value_of(rebuilt, table, id, column)
+        {
+            return Ok(Ok((change, "rebuilt from the journal of its reply".to_owned())));
+        }
+        // A line that was changed would no longer give its rows.
+        let is_line = matches!(column.instead, Instead::Journal);
+        if let Some(bounded) = held_to_bounds(column, bytes).filter(|_| !is_line) {
+            return Ok(Ok((Change::Text(bounded), "nested less deeply, the rest as text in it".to_owned())));
+        }
+        let (change, what) = match column.instead {
+            Instead::Keep | Instead::Row => {
+                return Ok(Err("other rows depend on it; restore a backup, or delete what it belongs to"));
+            }
+            Instead::Null => (Change::Null, "emptied".to_owned()),
+            Instead::Moment => {
+                let at = moment_of(self.id().unwrap_or_default()).to_rfc3339();
+                (Change::Text(at.clone()), format!("replaced by {at}"))
+            }
+            Instead::Lossy => {
+                let text = String::from_utf8_lossy(bytes).replace('\0', "");
+                (Change::Text(text), "bytes that are no text replaced by U+FFFD".to_owned())
+            }
+            Instead::Text(text) => (Change::Text(text.to_owned()), format!("replaced by {text}")),
+            Instead::Sql(text) => (Change::Sql(text.to_owned()), "derived from the rest of the row".to_owned()),
+            Instead::Notice => {
+                let damage = Damage { table, column: column.name, id: self.row.name(), reason: reason.to_owned() };
+                let content = placeholder(&[damage], std::str::from_utf8(bytes).ok());
+                let text = serde_json::to_string(&content).unwrap_or_else(|_| "{}".to_owned());
+                (Change::Text(text), "replaced by a notice that it is damaged".to_owned())
+            }
+            Instead::Journal => {
+                if let Some(turn) = stored.of.turn
+                    && in_line::is_over(tx, turn).await? == Some(false)
+                {
+                    return Ok(Err("its reply waits for a person; stop it, then repair again"));
+                }
+                (Change::Delete, "removed".to_owned())
+            }
+        };
+        Ok(Ok((change, what)))
+    }
+
+    async fn update(&self, tx: &mut Tx, changes: &[(&'static Column, Change)]) -> Result<(), StoreError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        if changes.iter().any(|(_, change)| matches!(change, Change::Delete)) {
+            return self.delete(tx).await;
+        }
+        let mut texts = Vec::new();
+        let sets: Vec<String> = changes
+            .iter()
+            .map(|(column, change)| match change {
+                Change::Delete => String::new(),
+                Change::Null => format!("{} = NULL", column.name),
+                Change::Sql(expression) => format!("{} = {expression}", column.name),
+                Change::Text(text) => {
+                    texts.push(Some(text.clone()));
+                    let place = format!("${}", texts.len());
+                    let value =
+                        if matches!(column.holds, Holds::Json(_)) { dialect::json_of(self.db, &place) } else { place };
+                    format!("{} = {value}", column.name)
+                }
+            })
+            .collect();
+        let text =
+            format!("UPDATE {} SET {} WHERE {}", self.row.table.name, sets.join(", "), self.condition(texts.len() + 1));
+        in_tx!(tx, |conn| {
+            let query = texts.into_iter().fold(sqlx::query(AssertSqlSafe(text)), |query, text| query.bind(text));
+            bound(query, &self.row.key).execute(conn).await?;
+        });
+        Ok(())
+    }
+
+    /// Puts a value into quarantine.
+    async fn keep(
+        &self,
+        tx: &mut Tx,
+        column: &str,
+        bytes: &[u8],
+        reason: &str,
+        stored: &Stored,
+    ) -> Result<Uuid, StoreError> {
+        let row = self.row.name();
+        let entry = Entry { table: self.row.table.name, column, row: &row, bytes, reason };
+        quarantine::put(tx, &entry, stored.of, self.now).await
+    }
+
+    /// Moves the whole row into quarantine.
+    async fn quarantine_row(&self, tx: &mut Tx, stored: &Stored) -> Result<Uuid, StoreError> {
+        let table = self.row.table.name;
+        let columns = dialect::columns(self.db, table).await?;
+        let list = columns.iter().map(|name| dialect::bytes_of(self.db, name)).collect::<Vec<_>>().join(", ");
+        let text = format!("SELECT {list} FROM {table} WHERE {}", self.condition(1));
+        let values: Vec<Option<Vec<u8>>> = in_tx!(&mut *tx, |conn| {
+            let row = bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).fetch_one(conn).await?;
+            (0..columns.len()).map(|at| sqlx::Row::try_get(&row, at)).collect::<Result<_, _>>()?
+        });
+        let value = |bytes: Option<Vec<u8>>| bytes.map_or(Value::Null, |bytes| Value::String(hex(&bytes)));
+        let whole: Map<String, Value> =
+            columns.into_iter().zip(values).map(|(name, bytes)| (name, value(bytes))).collect();
+        let reasons = self.row.columns.iter().map(|(column, reason)| format!("{}: {reason}", column.name));
+        let reason = reasons.collect::<Vec<_>>().join("; ");
+        let entry = self.keep(tx, "", Value::Object(whole).to_string().as_bytes(), &reason, stored).await?;
+        self.delete(tx).await?;
+        Ok(entry)
+    }
+
+    async fn delete(&self, tx: &mut Tx) -> Result<(), StoreError> {
+        let text = format!("DELETE FROM {} WHERE {}", self.row.table.name, self.condition(1));
+        in_tx!(tx, |conn| bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).execute(conn).await.map(drop))?;
+        Ok(())
+    }
+}
+
+/// What is written in the place of a value.
+enum Change {
+    Null,
+    Text(String),
+    /// An expression over the row.
+    Sql(String),
+    /// The row goes.
+    Delete,
+}
+
+/// JSON that is only nested too deep, with its depths as strings.
+fn held_to_bounds(column: &Column, bytes: &[u8]) -> Option<String> {
+    let (Holds::JsonText(check) | Holds::Json(check)) = column.holds else { return None };
+    let Cow::Owned(bounded) = json_bounds::bounded(std::str::from_utf8(bytes).ok()?, limits::JSON_TEXT_DEPTH) else {
+        return None;
+    };
+    check(&bounded).is_ok().then_some(bounded)
+}
+
+/// Binds the values of a key behind what is bound already.
+fn bound<'q, DB>(
+    query: sqlx::query::Query<'q, DB, DB::Arguments>,
+    key: &Key,
+) -> sqlx::query::Query<'q, DB, DB::Arguments>
+where
+    DB: sqlx::Database,
+    Option<Vec<u8>>: sqlx::Encode<'q, DB> + sqlx::Type<DB>,
+{
+    key.iter().fold(query, |query, value| query.bind(value.clone()))
+}

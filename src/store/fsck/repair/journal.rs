@@ -1,0 +1,214 @@
+//! The journal of a turn while its rows are repaired: a row that cannot be read is rebuilt from a journal that can, and a
+//! journal that no longer gives the rows goes into quarantine, line by line.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Map;
+use sqlx::AssertSqlSafe;
+use uuid::Uuid;
+
+use super::quarantine::{Belongs, Entry, put};
+use super::{Change, Column, Repair, Repaired};
+use crate::db::{Db, Tx};
+use crate::dialect;
+use crate::error::StoreError;
+use crate::readable::{Damage, Lossy, Readable, RowReader, moment_of, readable};
+use crate::rows::{place, to_json, word};
+use crate::turns::replay::Replay;
+use turnleaf_domain::{Block, Event, Failure, Role, Turn, TurnStatus, Usage};
+
+const TABLE: &str = "turn_events";
+
+sql! {
+    LINES = "SELECT seq, event FROM turn_events WHERE turn_id = $1 ORDER BY seq";
+    ROW = "SELECT chat_id, ord, last_event_seq, created_at, completed_at IS NOT NULL FROM turns WHERE id = $1";
+    BELONGS = "SELECT c.owner_id, c.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1";
+    /// Lines of no turn, and lines behind the end of one.
+    STRAY = "SELECT DISTINCT e.turn_id FROM turn_events e LEFT JOIN turns t ON t.id = e.turn_id \
+        WHERE t.id IS NULL OR (t.completed_at IS NOT NULL AND e.seq > t.last_event_seq)";
+    LAST_SEQ = "SELECT last_event_seq FROM turns WHERE id = $1";
+    DELETE_FROM = "DELETE FROM turn_events WHERE turn_id = $1 AND seq >= $2";
+}
+
+/// What a journal gives.
+pub(super) enum Rebuilt {
+    /// There is none: it is deleted some time after the end of its turn.
+    Nothing,
+    /// The turn as all of its lines give it.
+    Turn(Box<Turn>),
+    /// A line cannot be read; it is repaired by itself. The blocks are those of which other lines have everything.
+    BesideDamage(Vec<Block>),
+    /// Lines are missing, or contradict each other. The blocks are as above.
+    BesideGaps(Vec<Block>),
+}
+
+type Row = (Lossy<Uuid>, i64, i64, Lossy<DateTime<Utc>>, bool);
+
+/// Replays the journal of a turn that is over.
+pub(super) async fn replay(tx: &mut Tx, turn: Uuid) -> Result<Rebuilt, StoreError> {
+    let (row, lines): (Option<Row>, Vec<(i64, Lossy<String>)>) = in_tx!(tx, |conn| {
+        let row = sqlx::query_as(ROW).bind(turn).fetch_optional(&mut *conn).await?;
+        (row, sqlx::query_as(LINES).bind(turn).fetch_all(&mut *conn).await?)
+    });
+    let Some((chat, ord, last, created_at, true)) = row else { return Ok(Rebuilt::Nothing) };
+    let lines: Vec<_> = lines.into_iter().filter(|(seq, _)| *seq <= last).collect();
+    if lines.is_empty() {
+        return Ok(Rebuilt::Nothing);
+    }
+    let mut damages: Vec<Damage> = Vec::new();
+    let mut reader = RowReader { table: TABLE, id: turn, damages: &mut damages };
+    let mut read = |(seq, text): (i64, Lossy<String>)| {
+        let event: Option<Event> = reader.value("event", text).and_then(|text| reader.json("event", &text));
+        (place(seq), event.unwrap_or_else(|| Event::Unknown(Map::new())))
+    };
+    let events: Vec<(u64, Event)> = lines.into_iter().map(&mut read).collect();
+    let chat = chat.into_result().unwrap_or_default();
+    let created_at = created_at.into_result().unwrap_or_else(|_| moment_of(turn));
+    let row = Turn { last_event_seq: place(last), ..beginning(turn, chat, ord, created_at) };
+    let replay = Replay::new(&row, &events);
+    let intact = |replay: Replay<'_>| replay.intact_blocks().cloned().collect();
+    if !damages.is_empty() {
+        return Ok(Rebuilt::BesideDamage(intact(replay)));
+    }
+    if !replay.is_whole() {
+        return Ok(Rebuilt::BesideGaps(intact(replay)));
+    }
+    let turn = replay.into_turn();
+    let is_over = turn.status.is_terminal();
+    Ok(if is_over { Rebuilt::Turn(Box::new(turn)) } else { Rebuilt::BesideGaps(turn.blocks) })
+}
+
+/// A turn before its first event. What no event changes is not looked at here.
+fn beginning(id: Uuid, chat: Uuid, ord: i64, created_at: DateTime<Utc>) -> Turn {
+    Turn {
+        id: id.into(),
+        chat_id: chat.into(),
+        ord,
+        depth: 0,
+        branch_id: Uuid::nil().into(),
+        exchange_id: Uuid::nil().into(),
+        prev_turn_id: None,
+        role: Role::Assistant,
+        status: TurnStatus::Pending,
+        provider_used: None,
+        model_used: None,
+        usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
+        error: None,
+        last_event_seq: 0,
+        created_at,
+        started_at: None,
+        completed_at: None,
+        blocks: Vec::new(),
+        attempt: None,
+    }
+}
+
+/// The value of a damaged column as the journal gives it; nothing where it says nothing of that.
+pub(super) fn value_of(rebuilt: &Rebuilt, table: &str, row: Uuid, column: &Column) -> Option<Change> {
+    let blocks = match rebuilt {
+        Rebuilt::Nothing => return None,
+        Rebuilt::Turn(turn) if table == "turns" => return of_turn(turn, column.name),
+        Rebuilt::Turn(turn) => &turn.blocks,
+        Rebuilt::BesideDamage(blocks) | Rebuilt::BesideGaps(blocks) => blocks,
+    };
+    let is_row = |block: &&Block| table == "turn_blocks" && block.id.uuid() == row;
+    blocks.iter().find(is_row).and_then(|block| of_block(block, column.name))
+}
+
+fn of_turn(turn: &Turn, column: &str) -> Option<Change> {
+    let text = |value: Option<String>| value.map_or(Change::Null, Change::Text);
+    Some(match column {
+        "status" => Change::Text(word(turn.status)),
+        "provider_used" => text(turn.provider_used.clone()),
+        "model_used" => text(turn.model_used.clone()),
+        "error" => text(turn.error.as_ref().and_then(|error: &Failure| json(error))),
+        "started_at" => text(turn.started_at.map(|at| at.to_rfc3339())),
+        "completed_at" => text(Some(turn.completed_at?.to_rfc3339())),
+        _ => return None,
+    })
+}
+
+fn of_block(block: &Block, column: &str) -> Option<Change> {
+    // Only files have ids that cannot be read. What it names may be gone.
+    let id = |table: &str, id: Option<Uuid>| match id {
+        Some(id) => Change::Sql(format!("(SELECT n.id FROM {table} n WHERE n.id = X'{}')", id.simple())),
+        None => Change::Null,
+    };
+    Some(match column {
+        "block_type" => Change::Text(block.content.block_type().to_owned()),
+        "author" => Change::Text(word(block.author)),
+        "state" => Change::Text(word(block.state)),
+        "content" => Change::Text(json(&block.content)?),
+        "metadata" => Change::Text(json(&block.block_metadata)?),
+        "parent_block_id" => id("turn_blocks", block.parent_block_id.map(|id| id.uuid())),
+        "generation_id" => id("generations", block.generation_id.map(|id| id.uuid())),
+        "created_at" => Change::Text(block.created_at.to_rfc3339()),
+        _ => return None,
+    })
+}
+
+fn json(value: &impl Serialize) -> Option<String> {
+    to_json(value, TABLE, "event").ok()
+}
+
+/// Moves the lines of a turn's journal from a number on into quarantine.
+pub(super) async fn move_lines(
+    db: &Db,
+    tx: &mut Tx,
+    turn: Uuid,
+    first: i64,
+    reason: &str,
+    now: DateTime<Utc>,
+) -> Result<Option<Repair>, StoreError> {
+    let text = format!(
+        "SELECT seq, {} FROM turn_events WHERE turn_id = $1 AND seq >= $2 ORDER BY seq",
+        dialect::bytes_of(db, "event")
+    );
+    let lines: Vec<(i64, Vec<u8>)> =
+        in_tx!(&mut *tx, |conn| sqlx::query_as(AssertSqlSafe(text)).bind(turn).bind(first).fetch_all(conn).await?);
+    let belongs: Option<(Lossy<Uuid>, Uuid)> =
+        in_tx!(&mut *tx, |conn| sqlx::query_as(BELONGS).bind(turn).fetch_optional(conn).await?);
+    let of = belongs.map_or_else(Belongs::default, |(owner, chat)| Belongs {
+        owner: owner.into_result().ok(),
+        chat: Some(chat),
+        turn: Some(turn),
+        document: None,
+    });
+    let mut entry = None;
+    for (seq, bytes) in &lines {
+        let row = format!("{turn} {seq}");
+        let of_line = Entry { table: TABLE, column: "event", row: &row, bytes, reason };
+        let put = put(tx, &of_line, of, now).await?;
+        entry.get_or_insert(put);
+    }
+    in_tx!(tx, |conn| sqlx::query(DELETE_FROM).bind(turn).bind(first).execute(conn).await.map(drop))?;
+    let (Some(entry), Some((from, _)), Some((to, _))) = (entry, lines.first(), lines.last()) else { return Ok(None) };
+    Ok(Some(Repair {
+        table: TABLE,
+        column: "event",
+        row: if from == to { format!("{turn} {from}") } else { format!("{turn} {from} to {to}") },
+        outcome: Ok(Repaired { entry, change: format!("removed: {reason}") }),
+    }))
+}
+
+/// Moves lines into quarantine that belong to nothing: their turn is missing, or was over before them. `is_certain` says
+/// whether a turn that is not found is not there.
+pub(super) async fn move_stray_lines(db: &Db, is_certain: bool, now: DateTime<Utc>) -> Result<Vec<Repair>, StoreError> {
+    let turns: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(STRAY).fetch_all(pool).await?);
+    let mut repairs = Vec::new();
+    for (turn,) in readable(turns, TABLE) {
+        let mut tx = db.begin().await?;
+        let last: Option<i64> =
+            in_tx!(&mut tx, |conn| sqlx::query_scalar(LAST_SEQ).bind(turn).fetch_optional(conn).await?);
+        let (first, reason) = match last {
+            Some(last) => (last.saturating_add(1), "the turn had ended before"),
+            None if is_certain => (i64::MIN, "the turn is missing"),
+            None => continue,
+        };
+        repairs.extend(move_lines(db, &mut tx, turn, first, reason, now).await?);
+        tx.commit().await?;
+    }
+    Ok(repairs)
+}

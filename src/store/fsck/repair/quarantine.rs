@@ -1,0 +1,73 @@
+//! The quarantine: stored values that could not be read, byte for byte, with whose they are.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Readable, readable};
+use turnleaf_domain::UserId;
+use turnleaf_platform::ids;
+
+sql! {
+    INSERT = "INSERT INTO quarantine (id, table_name, column_name, row_key, bytes, reason, owner_id, chat_id, turn_id, \
+        document_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    LIST = "SELECT id, table_name, column_name, row_key, bytes, reason, created_at FROM quarantine ORDER BY id";
+    /// What is known to be nobody's is the only person's.
+    FORGET = "DELETE FROM quarantine WHERE owner_id = $1 \
+        OR (owner_id IS NULL AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id <> $1))";
+}
+
+/// A value in quarantine.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct Quarantined {
+    pub id: Uuid,
+    pub table_name: String,
+    /// Empty for a whole row.
+    pub column_name: String,
+    pub row_key: String,
+    pub bytes: Vec<u8>,
+    pub reason: String,
+    pub created_at: DateTime<Utc>,
+}
+
+/// What a value belongs to, as far as that is there: it goes for ever with each of these.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Belongs {
+    pub owner: Option<Uuid>,
+    pub chat: Option<Uuid>,
+    pub turn: Option<Uuid>,
+    pub document: Option<Uuid>,
+}
+
+/// A value on its way into quarantine.
+pub(super) struct Entry<'e> {
+    pub table: &'e str,
+    /// Empty for a whole row.
+    pub column: &'e str,
+    pub row: &'e str,
+    pub bytes: &'e [u8],
+    pub reason: &'e str,
+}
+
+/// All that is in quarantine, the oldest first. For the operator: it belongs to all owners.
+pub async fn quarantined(db: &Db) -> Result<Vec<Quarantined>, StoreError> {
+    let rows: Vec<Readable<Quarantined>> = on!(db, |pool| sqlx::query_as(LIST).fetch_all(pool).await?);
+    Ok(readable(rows, "quarantine"))
+}
+
+/// Deletes what is in quarantine of an owner.
+pub async fn forget(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query(FORGET).bind(owner.uuid()).execute(conn).await?.rows_affected()))
+}
+
+/// Puts a value into quarantine.
+pub(super) async fn put(tx: &mut Tx, entry: &Entry<'_>, of: Belongs, now: DateTime<Utc>) -> Result<Uuid, StoreError> {
+    let id: Uuid = ids::mint();
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(INSERT).bind(id).bind(entry.table).bind(entry.column).bind(entry.row);
+        let query = query.bind(entry.bytes).bind(entry.reason).bind(of.owner).bind(of.chat).bind(of.turn);
+        query.bind(of.document).bind(now).execute(conn).await?;
+    });
+    Ok(id)
+}

@@ -1,0 +1,200 @@
+//! Stored values that cannot be read, of every table and row. The checker names them, [`super::repair`] moves them into
+//! quarantine. [`tables`] says what each column holds.
+
+mod columns;
+mod tables;
+
+use chrono::{DateTime, Utc};
+use futures::TryStreamExt;
+use sqlx::{AssertSqlSafe, ColumnIndex, Database, Decode, Row, Type};
+use uuid::Uuid;
+
+use super::{Finding, UNREADABLE, finding};
+use crate::db::Db;
+use crate::dialect;
+use crate::error::StoreError;
+use crate::readable::Lossy;
+
+use tables::TABLES;
+
+/// What a column holds.
+#[derive(Clone, Copy)]
+pub(super) enum Holds {
+    Id,
+    Time,
+    Text,
+    /// A word of an enum; the check reads it as that.
+    Word(Check),
+    /// JSON whose text is kept as it is.
+    JsonText(Check),
+    /// JSON that PostgreSQL stores as JSONB.
+    Json(Check),
+}
+
+/// Reads a text as what it should be; gives why it is not.
+type Check = fn(&str) -> Result<(), String>;
+
+/// What takes the place of a value that cannot be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Instead {
+    /// The value stays: nothing could take its place without changing what else is stored.
+    Keep,
+    Null,
+    /// The moment in the row's id, or the beginning of time.
+    Moment,
+    /// The text with a mark for every byte that is none.
+    Lossy,
+    Text(&'static str),
+    /// An expression over the row.
+    Sql(&'static str),
+    /// A notice that a part of the reply is damaged.
+    Notice,
+    /// The whole row goes into quarantine: without this value it belongs to nothing.
+    Row,
+    /// The journal of a turn that is over goes into quarantine: its blocks have all that it said.
+    Journal,
+}
+
+pub(super) struct Column {
+    pub name: &'static str,
+    pub holds: Holds,
+    pub instead: Instead,
+}
+
+pub(super) struct Table {
+    pub name: &'static str,
+    /// The columns that tell its rows apart.
+    pub key: &'static [&'static str],
+    /// Expressions for the chat, the turn and the document that a row belongs to.
+    pub chat: &'static str,
+    pub turn: &'static str,
+    pub document: &'static str,
+    pub columns: &'static [Column],
+}
+
+impl Table {
+    /// An expression for the owner that its rows name.
+    pub(super) fn owner(&self) -> &'static str {
+        let names_owner = self.columns.iter().any(|column| column.name == "owner_id");
+        match (self.name, names_owner) {
+            ("users", _) => "users.id",
+            (_, true) => "owner_id",
+            _ => "NULL",
+        }
+    }
+}
+
+/// The values of a key column, as bytes.
+pub(super) type Key = Vec<Option<Vec<u8>>>;
+
+/// A row with values that cannot be read.
+pub(super) struct DamagedRow {
+    pub table: &'static Table,
+    pub key: Key,
+    /// The columns, with the reasons.
+    pub columns: Vec<(&'static Column, String)>,
+}
+
+impl DamagedRow {
+    /// The row's key for people.
+    pub(super) fn name(&self) -> String {
+        let one = |value: &Option<Vec<u8>>| match value {
+            None => "none".to_owned(),
+            Some(bytes) => match Uuid::from_slice(bytes) {
+                Ok(id) => id.to_string(),
+                Err(_) => String::from_utf8_lossy(bytes).replace('\0', ""),
+            },
+        };
+        self.key.iter().map(one).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Every value that cannot be read is a finding.
+pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+    for row in damaged(db).await? {
+        let name = row.name();
+        for (column, reason) in &row.columns {
+            let what = format!("its {} {UNREADABLE}: {reason}", column.name);
+            findings.push(finding("storage", row.table.name, &name, what));
+        }
+    }
+    Ok(())
+}
+
+/// All rows with values that cannot be read.
+pub(super) async fn damaged(db: &Db) -> Result<Vec<DamagedRow>, StoreError> {
+    let mut damaged = Vec::new();
+    for table in TABLES {
+        damaged.extend(of_table(db, table).await?);
+    }
+    Ok(damaged)
+}
+
+async fn of_table(db: &Db, table: &'static Table) -> Result<Vec<DamagedRow>, StoreError> {
+    let columns: Vec<&'static Column> = table.columns.iter().filter(|column| may_be_damaged(db, column)).collect();
+    if columns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let key = table.key.iter().map(|name| dialect::bytes_of(db, name));
+    let values = columns.iter().map(|column| match column.holds {
+        Holds::Id | Holds::Time => column.name.to_owned(),
+        _ => format!("CAST({} AS TEXT)", column.name),
+    });
+    let list = key.chain(values).collect::<Vec<_>>().join(", ");
+    // The remark tells it from statements that must not read a table through.
+    let text = format!("SELECT /* all values */ {list} FROM {}", table.name);
+    on!(db, |pool| {
+        let mut rows = sqlx::query(AssertSqlSafe(text)).fetch(pool);
+        let mut damaged = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            let found = unreadable(&row, table.key.len(), &columns);
+            if !found.is_empty() {
+                let key = (0..table.key.len()).map(|at| row.try_get(at)).collect::<Result<_, _>>()?;
+                damaged.push(DamagedRow { table, key, columns: found });
+            }
+        }
+        Ok(damaged)
+    })
+}
+
+/// PostgreSQL's own types hold what they are to hold.
+fn may_be_damaged(db: &Db, column: &Column) -> bool {
+    let is_file = db.path().is_some();
+    is_file || matches!(column.holds, Holds::Word(_) | Holds::JsonText(_) | Holds::Json(_))
+}
+
+/// The columns of a row, behind its key, that cannot be read.
+fn unreadable<'r, R>(row: &'r R, key: usize, columns: &[&'static Column]) -> Vec<(&'static Column, String)>
+where
+    R: Row,
+    usize: ColumnIndex<R>,
+    Option<Uuid>: Decode<'r, R::Database> + Type<R::Database>,
+    Option<DateTime<Utc>>: Decode<'r, R::Database> + Type<R::Database>,
+    Option<String>: Decode<'r, R::Database> + Type<R::Database>,
+{
+    let mut found = Vec::new();
+    for (at, column) in columns.iter().enumerate() {
+        let read = match column.holds {
+            Holds::Id => value::<R, Option<Uuid>>(row, key + at).map(drop),
+            Holds::Time => value::<R, Option<DateTime<Utc>>>(row, key + at).map(drop),
+            Holds::Text => value::<R, Option<String>>(row, key + at).map(drop),
+            Holds::Word(check) | Holds::JsonText(check) | Holds::Json(check) => {
+                value::<R, Option<String>>(row, key + at).and_then(|text| text.map_or(Ok(()), |text| check(&text)))
+            }
+        };
+        if let Err(reason) = read {
+            found.push((*column, reason));
+        }
+    }
+    found
+}
+
+fn value<'r, R, T>(row: &'r R, at: usize) -> Result<T, String>
+where
+    R: Row,
+    usize: ColumnIndex<R>,
+    T: Decode<'r, R::Database> + Type<R::Database>,
+    R::Database: Database,
+{
+    row.try_get::<Lossy<T>, _>(at).map_err(|error| error.to_string()).and_then(Lossy::into_result)
+}

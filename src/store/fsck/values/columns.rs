@@ -1,0 +1,65 @@
+//! The kinds of columns, and how a stored value is read as what its column holds.
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{Column, Holds, Instead};
+use turnleaf_domain::{Event, json_bounds, limits};
+
+/// JSON within the bounds that can be read as `T`.
+fn reads<T: DeserializeOwned>(text: &str) -> Result<(), String> {
+    if let Cow::Owned(_) = json_bounds::bounded(text, limits::JSON_TEXT_DEPTH) {
+        return Err("it is nested deeper than readers go".into());
+    }
+    serde_json::from_str::<T>(text).map(drop).map_err(|error| error.to_string())
+}
+
+/// An event in the shape of its type. Types of a newer version are not judged.
+fn reads_event(text: &str) -> Result<(), String> {
+    reads::<Event>(text)?;
+    let is_malformed = serde_json::from_str::<Event>(text).is_ok_and(|event| event.is_malformed());
+    if is_malformed { Err("it has not the shape of its type".into()) } else { Ok(()) }
+}
+
+/// JSON as [`reads`] has it, in a string of JSON, which keeps the letters of the text in a column of JSONB.
+fn reads_string<T: DeserializeOwned>(text: &str) -> Result<(), String> {
+    reads::<T>(&serde_json::from_str::<String>(text).map_err(|error| error.to_string())?)
+}
+
+fn reads_word<T: DeserializeOwned>(text: &str) -> Result<(), String> {
+    serde_json::from_value::<T>(Value::String(text.to_owned())).map(drop).map_err(|error| error.to_string())
+}
+
+pub(super) const fn id(name: &'static str, instead: Instead) -> Column {
+    Column { name, holds: Holds::Id, instead }
+}
+
+pub(super) const fn time(name: &'static str, instead: Instead) -> Column {
+    Column { name, holds: Holds::Time, instead }
+}
+
+pub(super) const fn text(name: &'static str, instead: Instead) -> Column {
+    Column { name, holds: Holds::Text, instead }
+}
+
+pub(super) const fn word<T: DeserializeOwned>(name: &'static str, instead: Instead) -> Column {
+    Column { name, holds: Holds::Word(reads_word::<T>), instead }
+}
+
+pub(super) const fn json<T: DeserializeOwned>(name: &'static str, instead: Instead) -> Column {
+    Column { name, holds: Holds::Json(reads::<T>), instead }
+}
+
+pub(super) const fn json_in_string<T: DeserializeOwned>(name: &'static str, instead: Instead) -> Column {
+    Column { name, holds: Holds::Json(reads_string::<T>), instead }
+}
+
+pub(super) const fn json_text<T: DeserializeOwned>(name: &'static str, instead: Instead) -> Column {
+    Column { name, holds: Holds::JsonText(reads::<T>), instead }
+}
+
+pub(super) const fn event(name: &'static str, instead: Instead) -> Column {
+    Column { name, holds: Holds::JsonText(reads_event), instead }
+}

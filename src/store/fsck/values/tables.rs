@@ -1,0 +1,413 @@
+//! Every stored column whose value may be unreadable: what it holds, and what takes the place of a value that cannot be
+//! read. Numbers are not here, because any number can be read; the bodies of calls are [`super::super::bodies`]'s.
+
+use serde_json::Value;
+
+use super::Instead::{Journal, Keep, Lossy, Moment, Notice, Null, Row, Sql, Text};
+use super::columns::{event, id, json, json_in_string, json_text, text, time, word};
+use super::{Column, Table};
+use crate::blobs::FormKind;
+use crate::generations::{GenerationStatus, RawKind};
+use crate::providers::ProviderSettings;
+use crate::tool_listings::ListedTool;
+use crate::tool_servers::ToolServerSettings;
+use crate::uploads::UploadKind;
+use turnleaf_domain::approval::Policy;
+use turnleaf_domain::attachment::Attachment;
+use turnleaf_domain::branch::{ContextPolicy, Origin};
+use turnleaf_domain::chat::ChatSettings;
+use turnleaf_domain::deletion::DeletionKind;
+use turnleaf_domain::exchange::ExchangeKind;
+use turnleaf_domain::graft::{GraftStatus, PauseReason};
+use turnleaf_domain::imported::Difference;
+use turnleaf_domain::repair::ProviderState;
+use turnleaf_domain::tool::{OfferedTool, ToolChoice};
+use turnleaf_domain::{
+    Author, BlockState, Content, CostBasis, Failure, NotSent, Params, Role, Thinking, TurnId, TurnStatus,
+};
+
+const NONE: &str = "NULL";
+const ID: &[&str] = &["id"];
+
+/// A failure that says nothing, for a turn or a call whose own cannot be read.
+const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;
+
+/// A table of things that belong to an owner alone.
+const fn table(name: &'static str, key: &'static [&'static str], columns: &'static [Column]) -> Table {
+    Table { name, key, chat: NONE, turn: NONE, document: NONE, columns }
+}
+
+impl Table {
+    const fn in_chat(self, chat: &'static str) -> Self {
+        Self { chat, ..self }
+    }
+
+    const fn of_turn(self, turn: &'static str) -> Self {
+        Self { turn, ..self }
+    }
+
+    const fn of_document(self, document: &'static str) -> Self {
+        Self { document, ..self }
+    }
+}
+
+pub(super) const TABLES: &[Table] = &[
+    table("users", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
+    table(
+        "chats",
+        ID,
+        &[
+            id("id", Keep),
+            id("owner_id", Keep),
+            text("title", Lossy),
+            text("system_prompt", Lossy),
+            json::<ChatSettings>("settings", Text("{}")),
+            id("default_branch_id", Null),
+            id("last_viewed_turn_id", Null),
+            id("copied_from_turn_id", Null),
+            id("epoch", Null),
+            id("deletion_id", Keep),
+            time("created_at", Moment),
+            time("updated_at", Moment),
+            time("deleted_at", Moment),
+            time("pinned_at", Null),
+            time("archived_at", Null),
+        ],
+    )
+    .in_chat("chats.id"),
+    table(
+        "branches",
+        ID,
+        &[
+            id("id", Keep),
+            id("chat_id", Keep),
+            text("name", Lossy),
+            text("provider", Keep),
+            text("model", Keep),
+            id("parent_branch_id", Null),
+            id("fork_turn_id", Keep),
+            id("head_turn_id", Keep),
+            word::<Origin>("origin", Text("fork")),
+            json::<ProviderState>("provider_state", Text("{}")),
+            text("label", Lossy),
+            text("system_prompt", Lossy),
+            json_text::<Vec<OfferedTool>>("tools", Text("[]")),
+            word::<ContextPolicy>("policy", Text("exact")),
+            id("deletion_id", Keep),
+            time("created_at", Moment),
+            time("deleted_at", Moment),
+            time("visited_at", Null),
+        ],
+    )
+    .in_chat("chat_id"),
+    table(
+        "exchanges",
+        ID,
+        &[
+            id("id", Keep),
+            id("owner_id", Keep),
+            id("chat_id", Keep),
+            id("branch_id", Keep),
+            id("user_turn_id", Keep),
+            word::<ExchangeKind>("kind", Text("send")),
+            json::<Params>("params", Text("{}")),
+            json::<Vec<NotSent>>("not_sent", Text("[]")),
+            text("client_request_id", Null),
+            time("created_at", Moment),
+        ],
+    )
+    .in_chat("chat_id"),
+    table(
+        "turns",
+        ID,
+        &[
+            id("id", Keep),
+            id("chat_id", Keep),
+            id("branch_id", Keep),
+            id("exchange_id", Keep),
+            id("prev_turn_id", Keep),
+            word::<Role>(
+                "role",
+                Sql("CASE WHEN EXISTS (SELECT 1 FROM generations g WHERE g.turn_id = turns.id) THEN 'assistant' \
+                        ELSE 'user' END"),
+            ),
+            // The conditions of the table decide: a turn that is over has the time of its end.
+            word::<TurnStatus>(
+                "status",
+                Sql("CASE WHEN completed_at IS NULL THEN 'streaming' \
+                        WHEN role = 'assistant' AND error IS NOT NULL THEN 'error' ELSE 'complete' END"),
+            ),
+            text("provider_used", Lossy),
+            text("model_used", Lossy),
+            text("content_text", Lossy),
+            json::<Failure>("error", Text(UNKNOWN_FAILURE)),
+            id("lease_owner", Null),
+            id("deletion_id", Keep),
+            time("lease_until", Null),
+            time("created_at", Moment),
+            time("started_at", Null),
+            time("completed_at", Moment),
+            time("deleted_at", Moment),
+        ],
+    )
+    .in_chat("chat_id")
+    .of_turn("turns.id"),
+    table(
+        "generations",
+        ID,
+        &[
+            id("id", Keep),
+            id("turn_id", Keep),
+            text("provider", Lossy),
+            text("model_requested", Lossy),
+            text("model_returned", Lossy),
+            word::<RawKind>("raw_kind", Text("sse_events")),
+            word::<GenerationStatus>(
+                "status",
+                Sql("CASE WHEN ended_at IS NULL THEN 'running' WHEN error IS NULL THEN 'complete' ELSE 'error' END"),
+            ),
+            text("stop_reason", Lossy),
+            json::<Failure>("error", Text(UNKNOWN_FAILURE)),
+            word::<CostBasis>("cost_basis", Null),
+            text("price_version", Lossy),
+            text("api", Lossy),
+            time("first_token_at", Null),
+            time("started_at", Moment),
+            time("ended_at", Moment),
+        ],
+    )
+    .in_chat("(SELECT t.chat_id FROM turns t WHERE t.id = turn_id)")
+    .of_turn("turn_id"),
+    table(
+        "turn_blocks",
+        ID,
+        &[
+            id("id", Row),
+            id("turn_id", Row),
+            id("chat_id", Sql("(SELECT t.chat_id FROM turns t WHERE t.id = turn_id)")),
+            text("block_type", Text("text")),
+            word::<Author>("author", Text("system")),
+            word::<BlockState>("state", Text("failed")),
+            json_text::<Content>("content", Notice),
+            id("parent_block_id", Null),
+            id("generation_id", Null),
+            json_text::<Value>("metadata", Text("null")),
+            time("created_at", Moment),
+            time("updated_at", Moment),
+        ],
+    )
+    .in_chat("chat_id")
+    .of_turn("turn_id"),
+    table("turn_events", &["turn_id", "seq"], &[id("turn_id", Row), event("event", Journal)])
+        .in_chat("(SELECT t.chat_id FROM turns t WHERE t.id = turn_id)")
+        .of_turn("turn_id"),
+    table(
+        "documents",
+        ID,
+        &[
+            id("id", Keep),
+            id("owner_id", Keep),
+            text("title", Lossy),
+            text("kind", Text("text/plain")),
+            id("deletion_id", Keep),
+            time("created_at", Moment),
+            time("updated_at", Moment),
+            time("deleted_at", Moment),
+        ],
+    )
+    .of_document("documents.id"),
+    table(
+        "document_versions",
+        &["document_id", "version_timestamp"],
+        &[
+            id("document_id", Row),
+            time("version_timestamp", Keep),
+            text("content", Lossy),
+            text("origin", Null),
+            text("mime", Text("text/plain")),
+            json_text::<Vec<String>>("notes", Text("[]")),
+        ],
+    )
+    .of_document("document_id"),
+    table(
+        "blobs",
+        &["sha256"],
+        &[text("sha256", Keep), text("mime", Text("application/octet-stream")), time("created_at", Moment)],
+    ),
+    table("blob_forms", &["sha256", "form"], &[text("sha256", Row), word::<FormKind>("form", Row), text("is_in", Row)]),
+    table("block_blobs", &["block_id", "sha256"], &[id("block_id", Row), text("sha256", Row)]),
+    table(
+        "block_documents",
+        &["block_id", "document_id"],
+        &[id("block_id", Row), id("document_id", Row), time("version_timestamp", Keep)],
+    ),
+    table(
+        "uploads",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            text("sha256", Row),
+            text("name", Lossy),
+            word::<UploadKind>("kind", Text("file")),
+            time("created_at", Moment),
+        ],
+    ),
+    table(
+        "providers",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            text("slug", Row),
+            text("name", Lossy),
+            text("kind", Row),
+            text("base_url", Row),
+            json::<ProviderSettings>("settings", Text("{}")),
+            time("created_at", Moment),
+            time("updated_at", Moment),
+        ],
+    ),
+    table(
+        "tool_servers",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            text("slug", Row),
+            text("name", Lossy),
+            text("url", Row),
+            json::<ToolServerSettings>("settings", Text("{}")),
+            time("created_at", Moment),
+            time("updated_at", Moment),
+        ],
+    ),
+    // What was listed is listed again.
+    table(
+        "tool_listings",
+        &["owner_id", "server"],
+        &[
+            id("owner_id", Row),
+            text("server", Row),
+            json_in_string::<Vec<ListedTool>>("tools", Text("\"[]\"")),
+            time("listed_at", Moment),
+        ],
+    ),
+    // A rule that cannot be read must not become another one: without it, the person is asked.
+    table(
+        "tool_policies",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            id("chat_id", Row),
+            text("server", Row),
+            text("tool", Row),
+            word::<Policy>("policy", Text("ask")),
+            text("schema_hash", Row),
+            text("scope", Row),
+            time("created_at", Moment),
+        ],
+    ),
+    table(
+        "trusted_tools",
+        &["owner_id", "server", "tool"],
+        &[id("owner_id", Row), text("server", Row), text("tool", Row), text("schema_hash", Row)],
+    ),
+    table("chat_tools", &["chat_id"], &[id("chat_id", Row), json_in_string::<ToolChoice>("choice", Row)])
+        .in_chat("chat_id"),
+    table(
+        "chat_sources",
+        &["chat_id"],
+        &[
+            id("chat_id", Row),
+            text("format", Lossy),
+            text("file", Lossy),
+            time("imported_at", Moment),
+            json_text::<Vec<Difference>>("differences", Text("[]")),
+        ],
+    )
+    .in_chat("chat_id"),
+    table(
+        "drafts",
+        &["owner_id", "chat_id"],
+        &[
+            id("owner_id", Row),
+            id("chat_id", Row),
+            text("text", Lossy),
+            text("provider", Lossy),
+            text("model", Lossy),
+            json::<Thinking>("thinking", Null),
+            json_text::<Vec<Attachment>>("attachments", Text("[]")),
+            time("updated_at", Moment),
+        ],
+    )
+    .in_chat("chat_id"),
+    table(
+        "settings",
+        &["owner_id", "key"],
+        &[id("owner_id", Row), text("key", Row), json::<Value>("value", Row), time("updated_at", Moment)],
+    ),
+    table(
+        "deletions",
+        ID,
+        &[
+            id("id", Keep),
+            id("owner_id", Keep),
+            id("chat_id", Keep),
+            word::<DeletionKind>(
+                "kind",
+                Sql("CASE WHEN EXISTS (SELECT 1 FROM chats c WHERE c.deletion_id = deletions.id) THEN 'chat' \
+                        ELSE 'turn' END"),
+            ),
+            id("root_id", Keep),
+            text("title", Lossy),
+            id("last_viewed_turn_id", Null),
+            time("created_at", Moment),
+            time("purging_since", Null),
+        ],
+    )
+    .in_chat("chat_id"),
+    table(
+        "requests",
+        &["owner_id", "client_request_id"],
+        &[id("owner_id", Row), text("client_request_id", Row), text("made_id", Row), time("created_at", Moment)],
+    ),
+    table(
+        "grafts",
+        ID,
+        &[
+            id("id", Row),
+            id("owner_id", Row),
+            id("chat_id", Row),
+            id("branch_id", Row),
+            id("from_turn_id", Null),
+            id("leaf_turn_id", Null),
+            json::<Vec<TurnId>>("messages", Row),
+            id("exchange_id", Null),
+            word::<GraftStatus>("status", Sql("CASE WHEN reason IS NULL THEN 'cancelled' ELSE 'paused' END")),
+            word::<PauseReason>("reason", Text("internal")),
+            text("detail", Null),
+            json::<Params>("params", Row),
+            time("created_at", Moment),
+            time("updated_at", Moment),
+        ],
+    )
+    .in_chat("chat_id"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fsck::values::{Holds, Instead};
+
+    #[test]
+    fn a_default_can_be_read_as_what_its_column_holds() {
+        for (table, column) in TABLES.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column))) {
+            let Instead::Text(text) = column.instead else { continue };
+            if let Holds::Word(check) | Holds::JsonText(check) | Holds::Json(check) = column.holds {
+                assert_eq!(check(text), Ok(()), "{}.{}", table.name, column.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Generations: single calls of a provider. What was sent is in [`requests`], and the response's bytes are in [`raw`].
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Lossy, Readable, kept, moment_of, readable};
+use crate::rows::{UsageRow, bigint, inconsistent, parse_word, place, word};
+use turnleaf_domain::{Charge, CostBasis, Failure, GenerationId, TurnId, Usage, UserId};
+
+pub mod raw;
+pub mod requests;
+
+use requests::{ManifestRow, StoredRequest, manifest_columns, of_base};
+
+macro_rules! generation_columns {
+    () => {
+        concat!(
+            "g.id, g.turn_id, g.step, g.provider, g.model_requested, g.model_returned, ",
+            manifest_columns!(),
+            ", g.raw_sha256, g.raw_bytes, g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, g.output_tokens, \
+         g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, g.price_version, g.error, g.first_token_at, \
+         g.started_at, g.ended_at"
+        )
+    };
+}
+
+/// Generations with their requests, in chats of this owner ($1).
+macro_rules! of_owner {
+    () => {
+        concat!(
+            " FROM generations g ",
+            of_base!(),
+            "JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
+             WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL"
+        )
+    };
+}
+
+sql! {
+    INSERT = "INSERT INTO generations (id, turn_id, step, provider, model_requested, raw_kind, raw_complete, api, \
+        status, started_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9) ON CONFLICT DO NOTHING";
+    IS_STEP = "SELECT id FROM generations WHERE id = $1 AND turn_id = $2 AND step = $3";
+    IS_OVER = "SELECT id FROM generations WHERE id = $1 AND status = $2 AND ended_at = $3";
+    FINISH = "UPDATE generations SET status = $2, raw_complete = $3, model_returned = $4, stop_reason = $5, \
+        input_tokens = $6, output_tokens = $7, cache_read_tokens = $8, cache_write_tokens = $9, \
+        reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13, cost_micros = $14, \
+        cost_basis = $15, price_version = $16 \
+        WHERE id = $1 AND status = 'running'";
+    IDS = concat!("SELECT g.id ", of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
+    LIST = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
+    FIND = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.id = $2");
+    RUNNING = "SELECT id, model_returned, first_token_at FROM generations \
+        WHERE turn_id = $1 AND status = 'running' ORDER BY step";
+    CLOSE_OTHERS = "UPDATE generations SET status = $2, ended_at = $3 WHERE turn_id = $1 AND status = 'running'";
+}
+
+/// How far a generation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GenerationStatus {
+    Running,
+    Complete,
+    Cancelled,
+    Error,
+}
+
+/// What the raw bytes of a response are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RawKind {
+    SseEvents,
+    Chunks,
+    StreamAndResponse,
+    Response,
+    /// Not kept.
+    None,
+}
+
+/// A provider call that is about to be made.
+#[derive(Debug, Clone)]
+pub struct NewGeneration {
+    pub id: GenerationId,
+    pub turn_id: TurnId,
+    /// Place among the turn's generations, from 0.
+    pub step: u32,
+    pub provider: String,
+    /// The API that the provider is asked in, as configurations name it.
+    pub api: String,
+    pub model_requested: String,
+    /// What is sent, and which turns went into it and how, and which parameters did not
+    /// ([`turnleaf_domain::context::RequestManifest`]).
+    pub request: StoredRequest,
+    pub raw_kind: RawKind,
+    pub started_at: DateTime<Utc>,
+}
+
+/// How a provider call ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GenerationEnd {
+    pub id: GenerationId,
+    /// Not `Running`.
+    pub status: GenerationStatus,
+    /// Whether the response came to its own end; only then may it be replayed to its model.
+    pub raw_complete: bool,
+    pub model_returned: Option<String>,
+    /// In the provider's word.
+    pub stop_reason: Option<String>,
+    pub usage: Usage,
+    /// `None` where it is unknown.
+    pub charge: Option<Charge>,
+    pub error: Option<Failure>,
+    pub first_token_at: Option<DateTime<Utc>>,
+    pub ended_at: DateTime<Utc>,
+}
+
+/// A stored provider call, without its bodies.
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
+pub struct Generation {
+    pub id: GenerationId,
+    pub turn_id: TurnId,
+    pub step: u32,
+    pub provider: String,
+    pub model_requested: String,
+    pub model_returned: Option<String>,
+    pub request_manifest: Value,
+    /// sha256 and length in bytes of the response as it came; null while it arrives and when it is not kept.
+    pub raw_sha256: Option<Vec<u8>>,
+    pub raw_bytes: Option<u64>,
+    pub raw_kind: RawKind,
+    pub raw_complete: bool,
+    pub status: GenerationStatus,
+    pub stop_reason: Option<String>,
+    pub usage: Usage,
+    /// Millionths of a US dollar; null where it is unknown.
+    pub cost_micros: Option<u64>,
+    pub cost_basis: Option<CostBasis>,
+    /// The price list that the cost was computed with.
+    pub price_version: Option<String>,
+    pub error: Option<Failure>,
+    pub first_token_at: Option<DateTime<Utc>>,
+    pub started_at: DateTime<Utc>,
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+#[derive(sqlx::FromRow)]
+struct GenerationRow {
+    id: Uuid,
+    turn_id: Uuid,
+    step: i64,
+    provider: String,
+    model_requested: String,
+    model_returned: Lossy<Option<String>>,
+    #[sqlx(flatten)]
+    manifest: ManifestRow,
+    raw_sha256: Option<Vec<u8>>,
+    raw_bytes: Option<i64>,
+    raw_kind: String,
+    raw_complete: bool,
+    status: String,
+    stop_reason: Option<String>,
+    #[sqlx(flatten)]
+    usage: UsageRow,
+    cost_micros: Option<i64>,
+    cost_basis: Option<String>,
+    price_version: Option<String>,
+    error: Lossy<Option<Json<Failure>>>,
+    first_token_at: Lossy<Option<DateTime<Utc>>>,
+    started_at: Lossy<DateTime<Utc>>,
+    ended_at: Lossy<Option<DateTime<Utc>>>,
+}
+
+const TABLE: &str = "generations";
+
+impl GenerationRow {
+    fn into_generation(self) -> Result<Generation, StoreError> {
+        let id = self.id;
+        let manifest = kept([self.manifest.whole(id)], TABLE).pop();
+        Ok(Generation {
+            id: self.id.into(),
+            turn_id: self.turn_id.into(),
+            step: u32::try_from(self.step).map_err(|why| inconsistent(TABLE, "step", self.id, why))?,
+            provider: self.provider,
+            model_requested: self.model_requested,
+            model_returned: self.model_returned.or(TABLE, "model_returned", id, || None),
+            request_manifest: with_parts(manifest.unwrap_or_default()),
+            raw_sha256: self.raw_sha256,
+            raw_bytes: self.raw_bytes.map(place),
+            raw_kind: parse_word(self.raw_kind, TABLE, "raw_kind", self.id)?,
+            raw_complete: self.raw_complete,
+            status: parse_word(self.status, TABLE, "status", self.id)?,
+            stop_reason: self.stop_reason,
+            usage: self.usage.into(),
+            cost_micros: self.cost_micros.map(place),
+            cost_basis: match self.cost_basis {
+                Some(word) => Some(parse_word(word, TABLE, "cost_basis", self.id)?),
+                None => None,
+            },
+            price_version: self.price_version,
+            error: self.error.or(TABLE, "error", id, || None).map(|Json(error)| error),
+            first_token_at: self.first_token_at.or(TABLE, "first_token_at", id, || None),
+            started_at: self.started_at.or(TABLE, "started_at", id, || moment_of(id)),
+            ended_at: self.ended_at.or(TABLE, "ended_at", id, || None),
+        })
+    }
+}
+
+/// Manifests were once the list of turns alone.
+fn with_parts(manifest: Value) -> Value {
+    match manifest {
+        Value::Null => json!({}),
+        Value::Array(turns) => json!({"turns": turns, "not_sent": []}),
+        manifest => manifest,
+    }
+}
+
+/// Stores a provider call before it is made. Idempotent: a call that is stored already is left as it is, because the
+/// acknowledgement of an earlier commit may have been lost.
+///
+/// # Errors
+/// `NotUnique` when the turn has another call of this step: two writers believe that they own it.
+pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> {
+    let (id, turn, step) = (new.id.uuid(), new.turn_id.uuid(), i64::from(new.step));
+    let stored = in_tx!(&mut *tx, |conn| {
+        let stored = sqlx::query(INSERT)
+            .bind(id)
+            .bind(turn)
+            .bind(step)
+            .bind(new.provider.as_str())
+            .bind(new.model_requested.as_str())
+            .bind(word(new.raw_kind))
+            .bind(false)
+            .bind(new.api.as_str())
+            .bind(new.started_at)
+            .execute(&mut *conn)
+            .await?
+            .rows_affected();
+        if stored == 0 {
+            let query = sqlx::query_scalar::<_, Uuid>(IS_STEP).bind(id).bind(turn).bind(step);
+            query.fetch_optional(&mut *conn).await?.ok_or(StoreError::NotUnique)?;
+        }
+        stored
+    });
+    // The request was stored in the same transaction as its call.
+    if stored == 0 { Ok(()) } else { requests::insert(tx, new.id, &new.request).await }
+}
+
+/// Ends a generation and packs its raw bytes if they are few; the others are left for [`raw::pack`], so that a large
+/// body never holds up the writer. False when it had another end already; the same end again is no other one, because
+/// the acknowledgement of an earlier commit may have been lost.
+pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError> {
+    // An ending is never refused for what was said.
+    let stop_reason = end.stop_reason.as_deref().map(|text| text.replace('\0', "\u{2400}"));
+    let model_returned = end.model_returned.as_deref().map(|text| text.replace('\0', "\u{2400}"));
+    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(end.usage).counts();
+    let changed = in_tx!(&mut *tx, |conn| {
+        sqlx::query(FINISH)
+            .bind(end.id.uuid())
+            .bind(word(end.status))
+            .bind(end.raw_complete)
+            .bind(model_returned)
+            .bind(stop_reason)
+            .bind(input)
+            .bind(output)
+            .bind(cache_read)
+            .bind(cache_write)
+            .bind(reasoning)
+            .bind(end.error.as_ref().map(Json))
+            .bind(end.first_token_at)
+            .bind(end.ended_at)
+            .bind(end.charge.as_ref().map(|charge| bigint(charge.micros)))
+            .bind(end.charge.as_ref().map(|charge| word(charge.basis)))
+            .bind(end.charge.as_ref().and_then(|charge| charge.price_version.as_deref()))
+            .execute(conn)
+            .await?
+            .rows_affected()
+    });
+    if changed > 0 {
+        raw::pack_if_small(tx, end.id).await?;
+        return Ok(true);
+    }
+    // Pieces of a repeated write would lie beside the body that they were packed into.
+    raw::drop_packed_pieces(tx, end.id).await?;
+    let same: Option<Uuid> = in_tx!(tx, |conn| {
+        let query = sqlx::query_scalar(IS_OVER).bind(end.id.uuid()).bind(word(end.status)).bind(end.ended_at);
+        query.fetch_optional(conn).await?
+    });
+    Ok(same.is_some())
+}
+
+/// The generations of this owner's turn, by step.
+pub async fn list(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Generation>, StoreError> {
+    let rows: Vec<Readable<GenerationRow>> =
+        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
+    Ok(kept(readable(rows, TABLE).into_iter().map(GenerationRow::into_generation), TABLE))
+}
+
+/// The names alone of a turn's generations, in the order of the steps.
+pub async fn ids(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<GenerationId>, StoreError> {
+    let ids: Vec<Uuid> =
+        on!(db, |pool| sqlx::query_scalar(IDS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
+    Ok(ids.into_iter().map(GenerationId::from).collect())
+}
+
+/// One generation in a chat of this owner.
+pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Generation>, StoreError> {
+    let row: Option<GenerationRow> =
+        on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await? });
+    row.map(GenerationRow::into_generation).transpose()
+}
+
+/// A provider call that is not over: what its end needs of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningGeneration {
+    pub id: GenerationId,
+    pub model_returned: Option<String>,
+    pub first_token_at: Option<DateTime<Utc>>,
+}
+
+/// The provider calls of a turn that are not over, as far as their rows can be read: what the sweep at the start has to
+/// end. Those without a readable name are left to [`close_others`].
+pub async fn running(db: &Db, turn: TurnId) -> Result<Vec<RunningGeneration>, StoreError> {
+    type Row = (Uuid, Lossy<Option<String>>, Lossy<Option<DateTime<Utc>>>);
+    let rows: Vec<Readable<Row>> = on!(db, |pool| sqlx::query_as(RUNNING).bind(turn.uuid()).fetch_all(pool).await?);
+    let read = |(id, model_returned, first_token_at): Row| RunningGeneration {
+        id: id.into(),
+        model_returned: model_returned.or(TABLE, "model_returned", id, || None),
+        first_token_at: first_token_at.or(TABLE, "first_token_at", id, || None),
+    };
+    Ok(readable(rows, TABLE).into_iter().map(read).collect())
+}
+
+/// Ends what still runs of a turn that is over, without looking at it.
+pub async fn close_others(
+    tx: &mut Tx,
+    turn: TurnId,
+    status: GenerationStatus,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(CLOSE_OTHERS).bind(turn.uuid()).bind(word(status));
+        query.bind(now).execute(conn).await.map(drop)
+    })?;
+    Ok(())
+}

@@ -1,0 +1,340 @@
+//! Responses as they came, byte for byte: rows of pieces while they arrive, one compressed body with the sha256 of the
+//! original afterwards.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
+use sqlx::QueryBuilder;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Readable, kept, readable};
+use crate::rows::{bigint, inconsistent};
+use crate::storage;
+use crate::turn_events::{ONCE, fixed_chunks};
+use turnleaf_domain::{GenerationId, TurnId, UserId, limits};
+use turnleaf_platform::tasks;
+
+/// More than any response that is kept, of this server's or of an archive.
+const LENGTH_MAX: usize = 4 * limits::RAW_BYTES;
+
+/// Up to this many bytes are compressed inside the transaction that ends the generation: a few milliseconds.
+const SMALL: i64 = 1 << 20;
+/// zstd's own default: JSON streams shrink to a tenth, at several hundred MB/s.
+const LEVEL: i32 = 3;
+
+/// Far below the bound of either database on parameters.
+const TURNS_AT_ONCE: usize = 1_000;
+
+/// Followed by rows of values and `ONCE`.
+const INSERT: &str = "INSERT INTO generation_chunks (generation_id, n, bytes) ";
+
+sql! {
+    SIZE = "SELECT CAST(SUM(LENGTH(bytes)) AS BIGINT) FROM generation_chunks WHERE generation_id = $1";
+    CHUNKS = "SELECT bytes FROM generation_chunks WHERE generation_id = $1 ORDER BY n";
+    PACK = "UPDATE generations SET raw_response = $2, raw_sha256 = $3, raw_bytes = $4 \
+        WHERE id = $1 AND raw_response IS NULL AND status <> 'running'";
+    DELETE = "DELETE FROM generation_chunks WHERE generation_id = $1";
+    DELETE_PACKED = "DELETE FROM generation_chunks WHERE generation_id = $1 \
+        AND EXISTS (SELECT 1 FROM generations g WHERE g.id = $1 AND g.raw_response IS NOT NULL)";
+    STORED = "SELECT bytes FROM generation_chunks WHERE generation_id = $1 AND n = $2";
+    /// Begins with the pieces, of which few are kept, and not with the responses, of which all are.
+    UNPACKED = "SELECT g.id FROM (SELECT DISTINCT generation_id FROM generation_chunks) k CROSS JOIN generations g \
+        WHERE g.id = k.generation_id AND g.status <> 'running' AND g.raw_response IS NULL ORDER BY g.id LIMIT $1";
+    FIND = "SELECT g.raw_response, g.raw_bytes FROM generations g JOIN turns t ON t.id = g.turn_id \
+        JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND g.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
+    /// Followed by a list of turn ids.
+    PACKED = "SELECT raw_response, raw_bytes FROM generations WHERE id = $1";
+    OF_TURNS = "SELECT g.turn_id, g.id, g.raw_response, g.raw_bytes, g.raw_complete, g.status, g.api, \
+        EXISTS (SELECT 1 FROM generation_chunks k WHERE k.generation_id = g.id) AS has_pieces FROM generations g ";
+}
+
+/// A piece of a response, with the number of bytes before it, stored as `n`.
+#[derive(Debug, Clone, Copy)]
+pub struct Chunk<'a> {
+    pub generation_id: GenerationId,
+    pub offset: u64,
+    pub bytes: &'a [u8],
+}
+
+/// The raw response of one step of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawStep {
+    pub generation_id: GenerationId,
+    /// Whether the provider finished it and the generation went well: only then may it be replayed as it is.
+    pub is_complete: bool,
+    /// What the bytes are written in; absent where that was not noted yet.
+    pub api: Option<String>,
+    pub body: RawBody,
+}
+
+/// A response as it lies in memory: as it came, or packed, which is a tenth of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RawBody {
+    Plain(Vec<u8>),
+    /// Was unpacked once and is whole.
+    Packed {
+        bytes: Vec<u8>,
+        length: usize,
+    },
+}
+
+impl RawBody {
+    fn packed(bytes: Vec<u8>, length: i64, id: Uuid) -> Result<Self, StoreError> {
+        let length = decompress(&bytes, length, id)?.len();
+        Ok(Self::Packed { bytes, length })
+    }
+
+    /// Whether nothing was kept.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Plain(bytes) => bytes.is_empty(),
+            Self::Packed { length, .. } => *length == 0,
+        }
+    }
+
+    /// How much memory it takes, bytes.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Plain(bytes) | Self::Packed { bytes, .. } => bytes.len(),
+        }
+    }
+
+    /// The response exactly as it came.
+    pub fn as_it_came(&self) -> Vec<u8> {
+        match self {
+            Self::Plain(bytes) => bytes.clone(),
+            Self::Packed { bytes, length } => zstd::bulk::decompress(bytes, *length).unwrap_or_default(),
+        }
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct StepRow {
+    turn_id: Uuid,
+    id: Uuid,
+    raw_response: Option<Vec<u8>>,
+    raw_bytes: Option<i64>,
+    raw_complete: bool,
+    status: String,
+    api: Option<String>,
+    has_pieces: bool,
+}
+
+/// Appends pieces of any number of responses. Idempotent: bytes that are stored already are left as they are, also where
+/// they were cut into other pieces, because the acknowledgement of an earlier commit may have been lost.
+///
+/// # Errors
+/// `NotUnique` when other bytes are stored at this place of the response.
+pub async fn append_chunks(tx: &mut Tx, chunks: &[Chunk<'_>]) -> Result<(), StoreError> {
+    for some in fixed_chunks(chunks) {
+        if insert_chunks(tx, some).await? < some.len() as u64 {
+            for chunk in some {
+                append_missing(tx, *chunk).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Stores of a piece what is not stored.
+async fn append_missing(tx: &mut Tx, mut chunk: Chunk<'_>) -> Result<(), StoreError> {
+    while !chunk.bytes.is_empty() && insert_chunks(tx, &[chunk]).await? == 0 {
+        let stored: Vec<u8> = in_tx!(&mut *tx, |conn| {
+            let query = sqlx::query_scalar(STORED).bind(chunk.generation_id.uuid()).bind(bigint(chunk.offset));
+            query.fetch_one(conn).await?
+        });
+        let (here, beyond) = chunk.bytes.split_at(stored.len().min(chunk.bytes.len()));
+        if stored.is_empty() || !stored.starts_with(here) {
+            return Err(StoreError::NotUnique);
+        }
+        chunk = Chunk { offset: chunk.offset + here.len() as u64, bytes: beyond, ..chunk };
+    }
+    Ok(())
+}
+
+/// Inserts one slice of a fixed size; gives how many of its pieces were not there.
+async fn insert_chunks(tx: &mut Tx, some: &[Chunk<'_>]) -> Result<u64, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        let mut query = QueryBuilder::new(INSERT);
+        query.push_values(some, |mut row, chunk| {
+            row.push_bind(chunk.generation_id.uuid()).push_bind(bigint(chunk.offset)).push_bind(chunk.bytes);
+        });
+        query.push(ONCE).build().execute(conn).await?.rows_affected()
+    }))
+}
+
+/// Deletes the pieces of a generation whose body is packed.
+pub(super) async fn drop_packed_pieces(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| sqlx::query(DELETE_PACKED).bind(generation.uuid()).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Generations whose pieces this process could not pack. They are read in pieces and not tried again before the next
+/// start: no column of theirs could say so, because a damaged row may refuse every change.
+static NOT_PACKED: LazyLock<Mutex<HashSet<Uuid>>> = LazyLock::new(Mutex::default);
+
+fn with_not_packed<T>(act: impl FnOnce(&mut HashSet<Uuid>) -> T) -> T {
+    act(&mut NOT_PACKED.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Compresses the pieces of a generation that is over into one body and deletes them, in one transaction. Does nothing
+/// when that has been done. Pieces that cannot be read or packed are logged and stay as they are.
+pub async fn pack(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
+    match pack_pieces(db, generation).await {
+        Err(error) if !error.is_database_wide() => {
+            tracing::error!(%generation, %error, "a raw body cannot be packed and stays in pieces");
+            with_not_packed(|all| all.insert(generation.uuid()));
+            Ok(())
+        }
+        packed => packed,
+    }
+}
+
+async fn pack_pieces(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
+    let pieces = pieces(db, generation.uuid()).await?;
+    if pieces.is_empty() {
+        return Ok(());
+    }
+    let packed = tasks::spawn_blocking(move || compress(&pieces))
+        .await
+        .map_err(|why| inconsistent("generations", "raw_response", generation, why))??;
+    let mut tx = db.begin().await?;
+    store(&mut tx, generation, packed).await?;
+    storage::recount_of_call(&mut tx, generation.uuid()).await?;
+    tx.commit().await
+}
+
+/// Generations that are over and whose pieces [`pack`] has yet to compress, at most `limit`.
+pub async fn unpacked(db: &Db, limit: u32) -> Result<Vec<GenerationId>, StoreError> {
+    let known = with_not_packed(|all| i64::try_from(all.len()).unwrap_or(i64::MAX));
+    let rows = i64::from(limit).saturating_add(known);
+    let ids: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(UNPACKED).bind(rows).fetch_all(pool).await?);
+    let mut ids: Vec<Uuid> = readable(ids, "generations").into_iter().map(|(id,)| id).collect();
+    with_not_packed(|all| ids.retain(|id| !all.contains(id)));
+    ids.truncate(limit as usize);
+    Ok(ids.into_iter().map(GenerationId::from).collect())
+}
+
+/// A response exactly as it came, as far as it has come. `None` when the owner has no such generation or nothing was
+/// kept.
+pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Vec<u8>>, StoreError> {
+    let row: Option<(Option<Vec<u8>>, Option<i64>)> =
+        on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await? });
+    match row {
+        None => Ok(None),
+        Some((Some(packed), Some(length))) => decompress(&packed, length, generation.uuid()).map(Some),
+        Some(_) => {
+            let pieces = pieces(db, generation.uuid()).await?;
+            Ok(Some(pieces.concat()).filter(|bytes| !bytes.is_empty()))
+        }
+    }
+}
+
+/// The responses of these turns, by step, for assembling the context of a request. The caller has found the turns by
+/// their owner.
+pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<RawStep>>, StoreError> {
+    let mut map: HashMap<TurnId, Vec<RawStep>> = HashMap::new();
+    // A path may have more turns than a statement may have parameters.
+    for some in turns.chunks(TURNS_AT_ONCE) {
+        let rows: Vec<Readable<StepRow>> = on!(db, |pool| {
+            let mut query = QueryBuilder::new(OF_TURNS);
+            query.push("WHERE g.turn_id IN (");
+            let mut list = query.separated(", ");
+            for turn in some {
+                list.push_bind(turn.uuid());
+            }
+            query.push(") ORDER BY g.turn_id, g.step");
+            query.build_query_as().persistent(false).fetch_all(pool).await?
+        });
+        for row in readable(rows, "generations") {
+            let body = match (row.raw_response, row.raw_bytes) {
+                // A body that is damaged is none: the turn goes to its model as plain text.
+                (Some(bytes), Some(length)) => kept([RawBody::packed(bytes, length, row.id)], "generations")
+                    .pop()
+                    .unwrap_or(RawBody::Plain(Vec::new())),
+                _ if !row.has_pieces => RawBody::Plain(Vec::new()),
+                _ => match pieces(db, row.id).await?.concat() {
+                    // They may have been packed since the row was read.
+                    none if none.is_empty() => RawBody::Plain(packed(db, row.id).await?),
+                    bytes => RawBody::Plain(bytes),
+                },
+            };
+            let is_complete = row.raw_complete && row.status == "complete" && !body.is_empty();
+            let step = RawStep { generation_id: row.id.into(), is_complete, api: row.api, body };
+            map.entry(row.turn_id.into()).or_default().push(step);
+        }
+    }
+    Ok(map)
+}
+
+/// The packed bytes of a response; none where there are none.
+async fn packed(db: &Db, generation: Uuid) -> Result<Vec<u8>, StoreError> {
+    let row: Option<(Option<Vec<u8>>, Option<i64>)> =
+        on!(db, |pool| sqlx::query_as(PACKED).bind(generation).fetch_optional(pool).await?);
+    match row {
+        Some((Some(packed), Some(length))) => decompress(&packed, length, generation),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Packs within the transaction that ends the generation, if that takes no time.
+pub(super) async fn pack_if_small(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
+    let pieces: Vec<Vec<u8>> = in_tx!(&mut *tx, |conn| {
+        let size: Option<i64> = sqlx::query_scalar(SIZE).bind(generation.uuid()).fetch_one(&mut *conn).await?;
+        match size {
+            Some(size) if size <= SMALL => {
+                sqlx::query_scalar(CHUNKS).bind(generation.uuid()).fetch_all(&mut *conn).await?
+            }
+            _ => Vec::new(),
+        }
+    });
+    if pieces.is_empty() {
+        return Ok(());
+    }
+    store(tx, generation, compress(&pieces)?).await
+}
+
+pub(crate) struct Packed {
+    pub bytes: Vec<u8>,
+    pub sha256: Vec<u8>,
+    pub length: i64,
+}
+
+async fn store(tx: &mut Tx, generation: GenerationId, packed: Packed) -> Result<(), StoreError> {
+    let id = generation.uuid();
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(PACK).bind(id).bind(packed.bytes).bind(packed.sha256).bind(packed.length);
+        if query.execute(&mut *conn).await?.rows_affected() > 0 {
+            sqlx::query(DELETE).bind(id).execute(&mut *conn).await?;
+        }
+    });
+    Ok(())
+}
+
+async fn pieces(db: &Db, generation: Uuid) -> Result<Vec<Vec<u8>>, StoreError> {
+    Ok(on!(db, |pool| sqlx::query_scalar(CHUNKS).bind(generation).fetch_all(pool).await?))
+}
+
+pub(crate) fn compress(pieces: &[Vec<u8>]) -> Result<Packed, StoreError> {
+    let body = pieces.concat();
+    let failed = |why| inconsistent("generations", "raw_response", "a new body", why);
+    let bytes = zstd::bulk::compress(&body, LEVEL).map_err(failed)?;
+    let length = i64::try_from(body.len()).unwrap_or(i64::MAX);
+    Ok(Packed { bytes, sha256: Sha256::digest(&body).to_vec(), length })
+}
+
+/// Undoes [`compress`]. `length` is the stored one, which bounds what a damaged body can expand to.
+pub(crate) fn decompress(packed: &[u8], length: i64, id: Uuid) -> Result<Vec<u8>, StoreError> {
+    let failed = |why: String| inconsistent("generations", "raw_response", id, why);
+    let length = usize::try_from(length).map_err(|why| failed(why.to_string()))?;
+    // The length is what is allocated: a damaged one must not ask for more than there ever is.
+    if length > LENGTH_MAX {
+        return Err(failed(format!("its length of {length} bytes is beyond every response")));
+    }
+    let body = zstd::bulk::decompress(packed, length).map_err(|why| failed(why.to_string()))?;
+    if body.len() == length { Ok(body) } else { Err(failed("the length is not the stored one".into())) }
+}

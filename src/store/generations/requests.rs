@@ -1,0 +1,286 @@
+//! What was sent, apart from what is known of its call. Each message of a long chat sends the chat again, so a request is
+//! stored as what it has that an earlier one of its path has not: where it differs from its base there are its own bytes,
+//! and around them those of the base. A base is whole, so nothing is read over more than two rows; and it is of a turn
+//! above or of the same one, which never goes before those below it.
+
+use bytes::Bytes;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::rows::inconsistent;
+use turnleaf_domain::alike::{Alike, is_nearly_all, is_short};
+use turnleaf_domain::{GenerationId, TurnId, UserId};
+
+const TABLE: &str = "generation_requests";
+
+/// What a request is put together from, of `q` and its base `p` ([`of_base`]).
+macro_rules! request_columns {
+    () => {
+        "q.body, q.body_head, q.body_tail, p.body AS base_body"
+    };
+}
+/// The same of its manifest; nulls where nothing is stored of a request.
+macro_rules! manifest_columns {
+    () => {
+        "q.manifest, q.manifest_head, q.manifest_tail, p.manifest AS base_manifest"
+    };
+}
+/// The requests `q` of generations `g`, and what they were stored after.
+macro_rules! of_base {
+    () => {
+        "LEFT JOIN generation_requests q ON q.generation_id = g.id LEFT JOIN generation_requests p ON p.generation_id = q.base_id "
+    };
+}
+pub(crate) use {manifest_columns, of_base, request_columns};
+
+sql! {
+    INSERT = "INSERT INTO generation_requests (generation_id, base_id, body, body_head, body_tail, manifest, manifest_head, \
+        manifest_tail) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    FIND = concat!("SELECT ", request_columns!(), " FROM generations g ", of_base!(), "JOIN turns t ON t.id = g.turn_id \
+        JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND g.id = $2 AND q.body IS NOT NULL AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
+    /// Of this turn's earlier steps and of the turns shortly above it the newest request of the same model ($3, $4): another
+    /// model's differs from its first bytes on. Begins with the few turns.
+    BEFORE = "WITH RECURSIVE up (id, prev_turn_id, depth, n) AS ( \
+            SELECT t.id, t.prev_turn_id, t.depth, CAST(0 AS BIGINT) FROM turns t WHERE t.id = $1 \
+            UNION ALL \
+            SELECT t.id, t.prev_turn_id, t.depth, up.n + 1 FROM up JOIN turns t ON t.id = up.prev_turn_id WHERE up.n < 16) \
+        SELECT COALESCE(q.base_id, q.generation_id), c.epoch \
+        FROM up CROSS JOIN generations g JOIN generation_requests q ON q.generation_id = g.id \
+        JOIN turns t ON t.id = up.id JOIN chats c ON c.id = t.chat_id \
+        WHERE g.turn_id = up.id AND g.provider = $3 AND g.model_requested = $4 AND (up.n > 0 OR g.step < $2) \
+        ORDER BY up.depth DESC, g.step DESC LIMIT 1";
+    WHOLE = "SELECT body, manifest FROM generation_requests WHERE generation_id = $1 AND base_id IS NULL";
+}
+
+/// Which request the next one of a path may be stored after, and the epoch of its chat: what was deleted for ever and is
+/// taken in again has the same ids, and need not have the same bytes.
+pub type BaseId = (GenerationId, Option<Uuid>);
+
+/// The call that a request is of: its turn, its step, and the provider and model that are asked.
+pub type Of<'a> = (TurnId, u32, &'a str, &'a str);
+
+/// A request that is stored whole.
+#[derive(Debug, Clone)]
+pub struct Base {
+    pub id: GenerationId,
+    pub body: Bytes,
+    pub manifest: Bytes,
+}
+
+/// Bytes that stand between the first `head` and the last `tail` of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    head: usize,
+    bytes: Bytes,
+    tail: usize,
+}
+
+/// A request as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRequest {
+    base: Option<GenerationId>,
+    body: Part,
+    manifest: Part,
+}
+
+impl Part {
+    fn whole(bytes: Bytes) -> Self {
+        Self { head: 0, bytes, tail: 0 }
+    }
+
+    fn after(base: &[u8], whole: &Bytes) -> Self {
+        let alike = Alike::of(base, whole);
+        Self { head: alike.head, bytes: whole.slice(alike.own(whole.len())), tail: alike.tail }
+    }
+}
+
+impl StoredRequest {
+    /// All of it: the body exactly as it is sent, without headers and so without a key, and its manifest as JSON.
+    pub fn whole(body: Bytes, manifest: Bytes) -> Self {
+        Self { base: None, body: Part::whole(body), manifest: Part::whole(manifest) }
+    }
+
+    /// What it has that `base` has not, or all of it where that is much of it ([`is_nearly_all`]).
+    pub fn after(base: &Base, body: Bytes, manifest: Bytes) -> Self {
+        let (its_body, its_manifest) = (Part::after(&base.body, &body), Part::after(&base.manifest, &manifest));
+        match is_nearly_all(its_body.bytes.len() + its_manifest.bytes.len(), body.len() + manifest.len()) {
+            true => Self { base: Some(base.id), body: its_body, manifest: its_manifest },
+            false => Self::whole(body, manifest),
+        }
+    }
+
+    /// Whether it may be the base of later ones.
+    pub fn is_whole(&self) -> bool {
+        self.base.is_none()
+    }
+}
+
+/// [`request_columns`] of a row.
+#[derive(sqlx::FromRow)]
+pub(crate) struct BodyRow {
+    body: Option<Vec<u8>>,
+    body_head: Option<i64>,
+    body_tail: Option<i64>,
+    base_body: Option<Vec<u8>>,
+}
+
+impl BodyRow {
+    /// The body as it was sent.
+    ///
+    /// # Errors
+    /// `Inconsistent` where it is missing, or its base is too short for it.
+    pub fn whole(self, id: Uuid) -> Result<Vec<u8>, StoreError> {
+        let own = self.body.ok_or_else(|| inconsistent(TABLE, "body", id, "it is missing"))?;
+        let around = (self.body_head.unwrap_or_default(), self.body_tail.unwrap_or_default());
+        put_together(own, around, self.base_body, "body", id)
+    }
+}
+
+/// [`manifest_columns`] of a row, of a call that may have no request.
+#[derive(sqlx::FromRow)]
+pub(crate) struct ManifestRow {
+    manifest: Option<Vec<u8>>,
+    manifest_head: Option<i64>,
+    manifest_tail: Option<i64>,
+    base_manifest: Option<Vec<u8>>,
+}
+
+impl ManifestRow {
+    /// The manifest; null where there is none.
+    ///
+    /// # Errors
+    /// `Inconsistent` where its base is too short for it, or it is no JSON.
+    pub fn whole(self, id: Uuid) -> Result<Value, StoreError> {
+        const COLUMN: &str = "manifest";
+        let Some(own) = self.manifest else { return Ok(Value::Null) };
+        let around = (self.manifest_head.unwrap_or_default(), self.manifest_tail.unwrap_or_default());
+        let whole = put_together(own, around, self.base_manifest, COLUMN, id)?;
+        serde_json::from_slice(&whole).map_err(|why| inconsistent(TABLE, COLUMN, id, why))
+    }
+}
+
+/// Its own bytes between so many of the first and the last of its base's.
+fn put_together(
+    own: Vec<u8>,
+    (head, tail): (i64, i64),
+    base: Option<Vec<u8>>,
+    column: &'static str,
+    id: Uuid,
+) -> Result<Vec<u8>, StoreError> {
+    let Some(base) = base else { return Ok(own) };
+    let whole = match (usize::try_from(head), usize::try_from(tail)) {
+        (Ok(head), Ok(tail)) => Alike { head, tail }.whole(&own, &base),
+        _ => None,
+    };
+    whole.ok_or_else(|| inconsistent(TABLE, column, id, "its base is too short"))
+}
+
+/// Stores what was sent, behind the row of its call.
+pub(crate) async fn insert(tx: &mut Tx, id: GenerationId, request: &StoredRequest) -> Result<(), StoreError> {
+    let StoredRequest { base, body, manifest } = request;
+    in_tx!(tx, |conn| sqlx::query(INSERT)
+        .bind(id.uuid())
+        .bind(base.map(GenerationId::uuid))
+        .bind(&body.bytes[..])
+        .bind(body.head as i64)
+        .bind(body.tail as i64)
+        .bind(&manifest.bytes[..])
+        .bind(manifest.head as i64)
+        .bind(manifest.tail as i64)
+        .execute(conn)
+        .await
+        .map(drop))?;
+    Ok(())
+}
+
+/// The request exactly as it was sent.
+pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Vec<u8>>, StoreError> {
+    let row: Option<BodyRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?);
+    row.map(|row| row.whole(generation.uuid())).transpose()
+}
+
+/// After which request that of this call may be stored.
+pub async fn before(db: &Db, (turn, step, provider, model): Of<'_>) -> Result<Option<BaseId>, StoreError> {
+    let row: Option<(Uuid, Option<Uuid>)> = on!(db, |pool| {
+        let query = sqlx::query_as(BEFORE).bind(turn.uuid()).bind(i64::from(step)).bind(provider).bind(model);
+        query.fetch_optional(pool).await?
+    });
+    Ok(row.map(|(id, epoch)| (id.into(), epoch)))
+}
+
+/// A request that is stored whole; none where it is not.
+pub async fn base(db: &Db, id: GenerationId) -> Result<Option<Base>, StoreError> {
+    let row: Option<(Vec<u8>, Vec<u8>)> =
+        on!(db, |pool| sqlx::query_as(WHOLE).bind(id.uuid()).fetch_optional(pool).await?);
+    Ok(row.map(|(body, manifest)| Base { id, body: body.into(), manifest: manifest.into() }))
+}
+
+/// Stores what was sent by a call that was made elsewhere and comes in behind those before it.
+pub(crate) async fn insert_apart(
+    tx: &mut Tx,
+    id: GenerationId,
+    of: Of<'_>,
+    (body, manifest): (&[u8], String),
+) -> Result<(), StoreError> {
+    let (body, manifest) = (Bytes::copy_from_slice(body), Bytes::from(manifest));
+    let base = match is_short(body.len() + manifest.len()) {
+        true => None,
+        false => base_in(tx, of).await?,
+    };
+    let request = match base {
+        Some(base) => StoredRequest::after(&base, body, manifest),
+        None => StoredRequest::whole(body, manifest),
+    };
+    insert(tx, id, &request).await
+}
+
+/// [`before`] and [`base`] in one.
+async fn base_in(tx: &mut Tx, (turn, step, provider, model): Of<'_>) -> Result<Option<Base>, StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query_as(BEFORE).bind(turn.uuid()).bind(i64::from(step)).bind(provider).bind(model);
+        let before: Option<(Uuid, Option<Uuid>)> = query.fetch_optional(&mut *conn).await?;
+        let Some((id, _)) = before else { return Ok(None) };
+        let row: Option<(Vec<u8>, Vec<u8>)> = sqlx::query_as(WHOLE).bind(id).fetch_optional(&mut *conn).await?;
+        Ok(row.map(|(body, manifest)| Base { id: id.into(), body: body.into(), manifest: manifest.into() }))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use turnleaf_domain::limits;
+
+    fn base(body: &str, manifest: &str) -> Base {
+        Base { id: turnleaf_platform::ids::mint(), body: body.to_owned().into(), manifest: manifest.to_owned().into() }
+    }
+
+    #[test]
+    fn one_that_has_much_of_its_own_is_stored_whole() {
+        let earlier = base(&"a".repeat(400_000), "[1]");
+        let stored = |own: usize| {
+            StoredRequest::after(&earlier, format!("{}{}", "a".repeat(400_000), "b".repeat(own)).into(), "[1,2]".into())
+        };
+        assert!(!stored(1_000).is_whole());
+        assert_eq!(stored(1_000).base, Some(earlier.id));
+        assert!(!stored(limits::REQUEST_STORED_BYTES - 10).is_whole());
+        assert!(stored(limits::REQUEST_STORED_BYTES).is_whole());
+        let short = base("aa", "[]");
+        assert!(
+            StoredRequest::after(&short, "aabbbbbb".into(), "[]".into()).is_whole(),
+            "more than half of it is its own"
+        );
+    }
+
+    #[test]
+    fn a_base_that_is_too_short_is_said_and_not_guessed() {
+        for (head, tail) in [(3, 3), (6, 0), (0, 6), (-1, 0), (0, -1)] {
+            let read = put_together(b"x".to_vec(), (head, tail), Some(b"12345".to_vec()), "body", Uuid::nil());
+            let why = read.unwrap_err();
+            assert!(matches!(why, StoreError::Inconsistent { column: "body", .. }), "{why}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Databases of the programs from before, which chats are taken in from: opened for reading only, and read as one
+//! statement, so that all of it is of one moment and no more than a few rows are held. What the rows mean is
+//! `turnleaf_interchange::legacy`'s.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Database, Executor};
+
+use crate::error::StoreError;
+use turnleaf_interchange::legacy::{Field, Kind, Row, Table};
+use turnleaf_platform::config::database::DatabaseUrl;
+
+mod query;
+
+/// Rows on their way: each may be large.
+const ROWS_AHEAD: usize = 4;
+/// How every SQLite file begins.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Where a database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A file of SQLite.
+    File(PathBuf),
+    /// A server of PostgreSQL.
+    Server(DatabaseUrl),
+}
+
+/// A database that is read from, and never written to.
+#[derive(Debug)]
+pub enum Legacy {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+/// Whether a file is a database of SQLite.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_sqlite(file: &Path) -> std::io::Result<bool> {
+    Ok(start(file)?.starts_with(MAGIC))
+}
+
+fn start(file: &Path) -> std::io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(20);
+    File::open(file)?.take(20).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+impl Legacy {
+    /// Opens a database and begins to look at one moment of it.
+    ///
+    /// # Errors
+    /// When it is not there or is none.
+    pub async fn open(source: &Source) -> Result<Self, StoreError> {
+        match source {
+            Source::File(file) => Self::open_file(file).await,
+            Source::Server(url) => {
+                let options = PgConnectOptions::from_str(url.expose())?
+                    .application_name("turnleaf import")
+                    .options([("timezone", "UTC"), ("default_transaction_read_only", "on")]);
+                let mut conn = options.connect().await?;
+                conn.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?;
+                Ok(Self::Postgres(conn))
+            }
+        }
+    }
+
+    async fn open_file(file: &Path) -> Result<Self, StoreError> {
+        let start = start(file).map_err(sqlx::Error::Io)?;
+        if !start.starts_with(MAGIC) {
+            return Err(StoreError::NoFile);
+        }
+        let options = SqliteConnectOptions::new()
+            .filename(file)
+            .create_if_missing(false)
+            .read_only(true)
+            // Whoever opens a write-ahead log makes files beside the database. Without a log everything is in the file,
+            // and nobody has it open.
+            .immutable(start.get(18) == Some(&2) && !has_log(file)?)
+            .row_buffer_size(ROWS_AHEAD)
+            .pragma("query_only", "ON")
+            .pragma("trusted_schema", "OFF")
+            .pragma("cell_size_check", "ON");
+        let mut conn = options.connect().await?;
+        conn.execute("BEGIN").await?;
+        Ok(Self::Sqlite(conn))
+    }
+
+    /// All tables with their columns.
+    pub async fn tables(&mut self) -> Result<Vec<(String, Vec<String>)>, StoreError> {
+        let columns: Vec<(String, String)> = match self {
+            Self::Sqlite(conn) => sqlx::query_as(query::SQLITE_TABLES).fetch_all(conn).await?,
+            Self::Postgres(conn) => sqlx::query_as(query::POSTGRES_TABLES).fetch_all(conn).await?,
+        };
+        let mut tables: Vec<(String, Vec<String>)> = Vec::new();
+        for (table, column) in columns {
+            match tables.last_mut() {
+                Some((last, columns)) if *last == table => columns.push(column),
+                _ => tables.push((table, vec![column])),
+            }
+        }
+        Ok(tables)
+    }
+
+    /// The rows of all these tables, those of one conversation together, its own first.
+    pub fn rows<'c>(&'c mut self, tables: &[Table]) -> BoxStream<'c, Result<Row, StoreError>> {
+        match self {
+            Self::Sqlite(conn) => {
+                let text = query::rows(tables, query::SQLITE);
+                let rows = sqlx::query(AssertSqlSafe(text)).fetch(conn);
+                rows.map_err(StoreError::from).map(|row| read(&row?)).boxed()
+            }
+            Self::Postgres(conn) => {
+                let text = query::rows(tables, query::POSTGRES);
+                let rows = sqlx::query(AssertSqlSafe(text)).fetch(conn);
+                rows.map_err(StoreError::from).map(|row| read(&row?)).boxed()
+            }
+        }
+    }
+
+    /// Ends looking.
+    pub async fn close(self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(conn) => conn.close().await?,
+            Self::Postgres(conn) => conn.close().await?,
+        }
+        Ok(())
+    }
+}
+
+/// Whether a write-ahead log stands beside a database.
+fn has_log(file: &Path) -> Result<bool, StoreError> {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    match Path::new(&log).metadata() {
+        Ok(log) => Ok(log.len() > 0),
+        Err(why) if why.kind() == ErrorKind::NotFound => Ok(false),
+        Err(why) => Err(sqlx::Error::Io(why).into()),
+    }
+}
+
+/// One row. Texts are taken as bytes: what is in them need not be UTF-8.
+fn read<R>(row: &R) -> Result<Row, StoreError>
+where
+    R: sqlx::Row,
+    usize: sqlx::ColumnIndex<R>,
+    i64: for<'r> sqlx::Decode<'r, R::Database> + sqlx::Type<R::Database>,
+    Option<Vec<u8>>: for<'r> sqlx::Decode<'r, R::Database>,
+    Vec<u8>: for<'r> sqlx::Decode<'r, R::Database>,
+    R::Database: Database,
+{
+    let number: i64 = row.try_get(1)?;
+    let kind = Kind::of(number).ok_or(sqlx::Error::RowNotFound)?;
+    let mut values = std::array::from_fn(|_| None);
+    for (at, value) in values.iter_mut().enumerate().take(Field::ALL.len()) {
+        *value = row.try_get_unchecked(at + 2)?;
+    }
+    let conversation: Vec<u8> = row.try_get_unchecked(0)?;
+    Ok(Row { conversation: String::from_utf8_lossy(&conversation).into_owned(), kind, values })
+}

@@ -1,0 +1,89 @@
+//! The statement that reads a database of a program from before. Its tables are those that were found, so it is made of
+//! them; only how a value becomes text differs between the two databases.
+
+use std::fmt::Write;
+
+use turnleaf_interchange::bounds::CELL_BYTES;
+use turnleaf_interchange::legacy::{Field, Kind, Table};
+
+/// The tables of a SQLite file, each with its columns. No views: their text is somebody's.
+pub(super) const SQLITE_TABLES: &str = "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c \
+    WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.cid";
+/// The tables of PostgreSQL that are found without naming their schema.
+pub(super) const POSTGRES_TABLES: &str = "SELECT CAST(t.relname AS TEXT), CAST(c.attname AS TEXT) \
+    FROM pg_catalog.pg_class t JOIN pg_catalog.pg_attribute c ON c.attrelid = t.oid \
+    WHERE t.relkind IN ('r', 'p') AND pg_catalog.pg_table_is_visible(t.oid) AND c.attnum > 0 AND NOT c.attisdropped \
+    AND t.relnamespace <> 'pg_catalog'::regnamespace ORDER BY t.relname, c.attnum";
+
+/// How an id becomes text, with `{}` for its column.
+pub(super) type IdText = fn(&str) -> String;
+
+/// A GUID may be kept as its bytes.
+pub(super) const SQLITE: IdText =
+    |column| format!("CASE WHEN typeof({column}) = 'blob' THEN hex({column}) ELSE CAST({column} AS TEXT) END");
+pub(super) const POSTGRES: IdText = |column| format!("CAST({column} AS TEXT)");
+
+/// The rows of all tables as the conversation, the number of the kind and the fields. A row leads to its conversation
+/// by itself, by its turn or by its message.
+pub(super) fn rows(tables: &[Table], id_text: IdText) -> String {
+    let arms: Vec<String> = tables.iter().map(|table| arm(table, tables, id_text)).collect();
+    format!("{} ORDER BY 1, 2", arms.join(" UNION ALL "))
+}
+
+fn arm(table: &Table, tables: &[Table], id_text: IdText) -> String {
+    let column = |field| table.column(field).map(|name| format!("r.{}", quoted(name)));
+    let id = |field| column(field).map(|column| id_of(&column, id_text));
+    let mut joins = String::new();
+    let mut ways: Vec<String> = Vec::new();
+    if table.kind == Kind::Conversation {
+        ways.extend(id(Field::Id));
+    } else {
+        ways.extend(id(Field::Conversation));
+        for (kind, field) in [(Kind::Turn, Field::Turn), (Kind::Message, Field::Message)] {
+            let other = tables.iter().find(|other| other.kind == kind);
+            // A message leads to its conversation by itself, and by nothing else.
+            if let (Some(own), Some(other), Kind::Call | Kind::Thought) = (id(field), other, table.kind)
+                && let (Some(key), Some(to)) = (other.column(Field::Id), other.column(Field::Conversation))
+            {
+                let name = if kind == Kind::Turn { "t" } else { "m" };
+                let (key, to) = (id_of(&quoted(key), id_text), id_of(&quoted(to), id_text));
+                // An id that is there twice must not make two rows of one.
+                let _ = write!(
+                    joins,
+                    " LEFT JOIN (SELECT {key} AS i, MIN({to}) AS c FROM {} GROUP BY 1) {name} ON {name}.i = {own}",
+                    quoted(&other.name)
+                );
+                ways.push(format!("{name}.c"));
+            }
+        }
+    }
+    ways.push("''".to_owned());
+    let mut text = format!("SELECT COALESCE({}), CAST({} AS BIGINT)", ways.join(", "), table.kind.number());
+    for field in Field::ALL {
+        let value = match column(field) {
+            None => "CAST(NULL AS TEXT)".to_owned(),
+            Some(column) if field.is_id() => id_of(&column, id_text),
+            Some(column) => bounded(&column),
+        };
+        let _ = write!(text, ", {value}");
+    }
+    let _ = write!(text, " FROM {} r{joins}", quoted(&table.name));
+    text
+}
+
+/// An id that equals the same id in another table. Two programs may have written a GUID in different case.
+fn id_of(column: &str, id_text: IdText) -> String {
+    let text = id_text(column);
+    format!("CASE WHEN length({text}) = 36 THEN lower({text}) ELSE {text} END")
+}
+
+/// A value's text, a little more than its bound where it is longer.
+fn bounded(column: &str) -> String {
+    let text = format!("CAST({column} AS TEXT)");
+    format!("CASE WHEN octet_length({text}) <= {CELL_BYTES} THEN {text} ELSE substr({text}, 1, {}) END", CELL_BYTES + 1)
+}
+
+/// A name as it stands in a statement.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

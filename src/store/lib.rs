@@ -1,0 +1,114 @@
+//! The store: the only room with SQL. SQLite and PostgreSQL with one text per query.
+//!
+//! Reads take `&Db`, writes take `&mut Tx`, so that a caller composes several writes into one commit. Not found is
+//! `Ok(None)`. A read that serves a person takes the owner and filters by it in SQL. The store mints no id and reads no
+//! clock: callers bring both. Not for rules of the model: they are `turnleaf_domain`'s.
+//!
+//! In reading order: [`db`] (connections, transactions, the macros), [`dialect`] (the only place where the databases
+//! differ, with `postgres_tx`, [`time_limits`] and [`claim`], which only PostgreSQL needs), [`migrate`], [`error`], then one
+//! file per group of tables, and [`fsck`], which checks them all.
+
+#[macro_use]
+pub mod db;
+pub mod claim;
+pub mod dialect;
+pub mod error;
+pub mod migrate;
+mod pattern;
+mod postgres_tx;
+pub mod readable;
+mod rows;
+pub mod time_limits;
+
+pub mod archive;
+pub mod attachments;
+pub mod blobs;
+pub mod branches;
+pub mod chat_sources;
+pub mod chat_tools;
+pub mod chats;
+pub mod copies;
+pub mod deletions;
+pub mod documents;
+pub mod drafts;
+pub mod everything;
+pub mod exchanges;
+pub mod generations;
+pub mod grafts;
+pub mod legacy;
+pub mod providers;
+pub mod requests;
+pub mod search;
+pub mod settings;
+pub mod spending;
+pub mod storage;
+pub mod tool_listings;
+pub mod tool_policies;
+pub mod tool_servers;
+pub mod trusted_tools;
+pub mod turn_blocks;
+pub mod turn_events;
+pub mod turns;
+pub mod uploads;
+pub mod users;
+
+pub mod fsck;
+
+pub use claim::Claim;
+pub use db::{Db, Tx};
+pub use error::StoreError;
+pub use time_limits::TimeLimits;
+
+/// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
+pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
+    let files: [(&str, &[(&str, &str)]); _] = [
+        ("archive", archive::STATEMENTS),
+        ("archive/remains", archive::remains::STATEMENTS),
+        ("attachments", attachments::STATEMENTS),
+        ("blobs", blobs::STATEMENTS),
+        ("branches", branches::STATEMENTS),
+        ("branches/ends", branches::ends::STATEMENTS),
+        ("chat_sources", chat_sources::STATEMENTS),
+        ("chat_tools", chat_tools::STATEMENTS),
+        ("chats", chats::STATEMENTS),
+        ("chats/listed", chats::listed::STATEMENTS),
+        ("copies", copies::STATEMENTS),
+        ("drafts", drafts::STATEMENTS),
+        ("everything", everything::STATEMENTS),
+        ("exchanges", exchanges::STATEMENTS),
+        ("generations", generations::STATEMENTS),
+        ("generations/raw", generations::raw::STATEMENTS),
+        ("generations/requests", generations::requests::STATEMENTS),
+        ("grafts", grafts::STATEMENTS),
+        ("providers", providers::STATEMENTS),
+        ("requests", requests::STATEMENTS),
+        ("settings", settings::STATEMENTS),
+        ("spending", spending::STATEMENTS),
+        ("storage", storage::STATEMENTS),
+        ("tool_listings", tool_listings::STATEMENTS),
+        ("tool_policies", tool_policies::STATEMENTS),
+        ("tool_servers", tool_servers::STATEMENTS),
+        ("turn_blocks", turn_blocks::STATEMENTS),
+        ("turn_events", turn_events::STATEMENTS),
+        ("trusted_tools", trusted_tools::STATEMENTS),
+        ("turns", turns::STATEMENTS),
+        ("turns/outline", turns::outline::STATEMENTS),
+        ("turns/extent", turns::extent::STATEMENTS),
+        ("turns/find", turns::find::STATEMENTS),
+        ("turns/lineage", turns::lineage::STATEMENTS),
+        ("turns/provenance", turns::provenance::STATEMENTS),
+        ("turns/read", turns::read::STATEMENTS),
+        ("turns/span", turns::span::STATEMENTS),
+        ("turns/tree", turns::tree::STATEMENTS),
+        ("turns/versions", turns::versions::STATEMENTS),
+        ("uploads", uploads::STATEMENTS),
+        ("users", users::STATEMENTS),
+    ];
+    let tables = files
+        .into_iter()
+        .chain(deletions::statements())
+        .chain(documents::statements())
+        .chain(search::statements())
+        .chain(fsck::statements());
+    tables.flat_map(|(file, table)| table.iter().map(move |(name, text)| (file, *name, *text))).collect()
+}

@@ -1,0 +1,122 @@
+//! Brings the schema up to this binary's version, all pending files in one transaction, after a backup of an existing
+//! SQLite file. Refuses a database that a newer binary has written.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+use sqlx::migrate::{MigrateError, Migrator};
+
+use crate::db::{Db, Tx};
+use crate::dialect;
+use crate::error::StoreError;
+
+static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+/// Its own lock would belong to the connection: after a failure nobody could migrate before that is closed. Ours belongs
+/// to the transaction.
+static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| {
+    let mut migrator = sqlx::migrate!("../../migrations/postgres");
+    migrator.set_locking(false);
+    migrator
+});
+
+const APPLIED: &str = "SELECT MAX(version) FROM _sqlx_migrations";
+
+/// What a migration did, or would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Migration {
+    /// The version found; `None` for a new database.
+    pub from: Option<i64>,
+    /// The version of this binary.
+    pub to: i64,
+    /// The backup that was made, where there was something to lose.
+    pub backup: Option<PathBuf>,
+}
+
+impl Migration {
+    /// Whether the database was not at this binary's version.
+    pub fn is_pending(&self) -> bool {
+        self.from != Some(self.to)
+    }
+}
+
+impl Db {
+    /// What [`Db::migrate`] would do.
+    ///
+    /// # Errors
+    /// `NewerSchema` when the database is ahead of this binary.
+    pub async fn plan_migration(&self) -> Result<Migration, StoreError> {
+        let to = self.migrator().iter().map(|migration| migration.version).max().unwrap_or(0);
+        let from = self.schema_version().await?;
+        match from {
+            Some(database) if database > to => Err(StoreError::NewerSchema { database, binary: to }),
+            _ => Ok(Migration { from, to, backup: None }),
+        }
+    }
+
+    /// Applies what is pending. Before that, an existing SQLite file is copied to `<name>.backup-<version>-<time>` in
+    /// `backup_dir`, or beside itself.
+    ///
+    /// # Errors
+    /// `NewerSchema`, `Backup` and `Migration`; in each case the database is as it was.
+    pub async fn migrate(&self, backup_dir: Option<&Path>, now: DateTime<Utc>) -> Result<Migration, StoreError> {
+        let mut done = self.plan_migration().await?;
+        if !done.is_pending() {
+            // The applied files must still be the ones this binary has.
+            return self.apply().await.map(|()| done);
+        }
+        if let (Some(version), Some(path)) = (done.from, self.path()) {
+            let file = backup_file(path, backup_dir, version, now);
+            dialect::backup(self, &file)
+                .await
+                .map_err(|why| StoreError::Backup { path: file.clone(), reason: why.to_string() })?;
+            done.backup = Some(file);
+        }
+        self.apply().await?;
+        Ok(done)
+    }
+
+    async fn apply(&self) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        dialect::lock_for_migration(&mut tx).await?;
+        let applied = match &mut tx {
+            Tx::Sqlite(tx) => SQLITE.run(&mut **tx).await,
+            Tx::Postgres(tx) => POSTGRES.run(&mut **tx).await,
+        };
+        applied.map_err(explain)?;
+        tx.commit().await
+    }
+
+    fn migrator(&self) -> &'static Migrator {
+        match self {
+            Self::Sqlite { .. } => &SQLITE,
+            Self::Postgres { .. } => &POSTGRES,
+        }
+    }
+
+    async fn schema_version(&self) -> Result<Option<i64>, StoreError> {
+        if !dialect::has_table(self, "_sqlx_migrations").await? {
+            return Ok(None);
+        }
+        Ok(on!(self, |pool| sqlx::query_scalar(APPLIED).fetch_one(pool).await)?)
+    }
+}
+
+fn explain(error: MigrateError) -> StoreError {
+    match error {
+        MigrateError::Execute(why) | MigrateError::ExecuteMigration(why, _) => match StoreError::from(why) {
+            StoreError::Driver(why) => StoreError::Migration(why.to_string()),
+            known => known,
+        },
+        other => StoreError::Migration(other.to_string()),
+    }
+}
+
+fn backup_file(database: &Path, dir: Option<&Path>, version: i64, now: DateTime<Utc>) -> PathBuf {
+    let mut name = database.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".backup-{version}-{}", now.format("%Y%m%dT%H%M%S%.3fZ")));
+    match dir {
+        Some(dir) => dir.join(name),
+        None => database.with_file_name(name),
+    }
+}

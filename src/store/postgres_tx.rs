@@ -1,0 +1,128 @@
+//! A transaction of PostgreSQL. A connection that breaks during COMMIT leaves its outcome open: the server may have stored
+//! everything without being able to say so. Another connection then asks for the outcome by the transaction's number.
+
+use std::ops::{Deref, DerefMut};
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnection, Postgres};
+use sqlx::{Connection, Error, PgPool, Transaction};
+use tokio::time::Instant;
+
+use crate::error::StoreError;
+use crate::time_limits::{BoundedConnection, BoundedPool, TimeLimits, within};
+
+/// Null where the transaction has written nothing.
+const NUMBER: &str = "SELECT txid_current_if_assigned()";
+/// Null where the transaction is too old for the server to know.
+const OUTCOME: &str = "SELECT txid_status($1)";
+const IS_READ_ONLY: &str = "SELECT current_setting('transaction_read_only') = 'on'";
+/// The pause between two questions.
+const ASK_AGAIN: Duration = Duration::from_millis(50);
+
+/// An open transaction.
+#[derive(Debug)]
+pub struct PostgresTx {
+    tx: Transaction<'static, Postgres>,
+    limits: TimeLimits,
+    /// Where the outcome of a commit is asked for; none for a transaction that only reads.
+    pool: Option<PgPool>,
+}
+
+impl Deref for PostgresTx {
+    type Target = PgConnection;
+
+    fn deref(&self) -> &PgConnection {
+        &self.tx
+    }
+}
+
+impl DerefMut for PostgresTx {
+    fn deref_mut(&mut self) -> &mut PgConnection {
+        &mut self.tx
+    }
+}
+
+impl PostgresTx {
+    pub(super) fn reading(tx: Transaction<'static, Postgres>, limits: TimeLimits) -> Self {
+        Self { tx, limits, pool: None }
+    }
+
+    pub(super) fn writing(tx: Transaction<'static, Postgres>, limits: TimeLimits, pool: PgPool) -> Self {
+        Self { tx, limits, pool: Some(pool) }
+    }
+
+    pub(super) fn limits(&self) -> TimeLimits {
+        self.limits
+    }
+
+    /// The connection, whose statements have a deadline.
+    pub(super) fn bounded(&mut self) -> BoundedConnection<'_> {
+        BoundedConnection { connection: &mut self.tx, limit: self.limits.silence() }
+    }
+
+    pub(super) async fn rollback(self) -> Result<(), Error> {
+        within(self.limits.silence(), self.tx.rollback()).await
+    }
+
+    pub(super) async fn commit_repeatable(self) -> Result<(), StoreError> {
+        Ok(within(self.limits.silence(), self.tx.commit()).await?)
+    }
+
+    /// Commits; asks for the outcome as long as `patience` says where the acknowledgement is lost.
+    pub(super) async fn commit(mut self, patience: Duration) -> Result<(), StoreError> {
+        let Some(pool) = self.pool.take() else { return self.commit_repeatable().await };
+        let number: Option<i64> = sqlx::query_scalar(NUMBER).fetch_one(&mut self.bounded()).await?;
+        let limits = self.limits;
+        let said = match (self.commit_repeatable().await, number) {
+            (Err(said), Some(number)) if said.is_busy() => ask_outcome(&pool, limits, number, said, patience).await,
+            (outcome, _) => outcome,
+        };
+        if let Err(StoreError::Unacknowledged(why)) = &said {
+            tracing::error!(%why, "a commit was not acknowledged, and its outcome is not known");
+        }
+        said
+    }
+}
+
+/// What became of a transaction whose commit failed with `said`.
+async fn ask_outcome(
+    pool: &PgPool,
+    limits: TimeLimits,
+    number: i64,
+    said: StoreError,
+    patience: Duration,
+) -> Result<(), StoreError> {
+    let started = Instant::now();
+    loop {
+        let pool = BoundedPool { pool, limit: limits.silence().or(Some(limits.attempt)) };
+        let asked = sqlx::query_scalar::<_, Option<String>>(OUTCOME).bind(number).fetch_one(pool).await;
+        let why = match asked.map_err(StoreError::from) {
+            Ok(Some(outcome)) if outcome == "committed" => {
+                tracing::warn!(%said, "a commit was not acknowledged; it was stored");
+                return Ok(());
+            }
+            Ok(Some(outcome)) if outcome == "aborted" => return Err(said),
+            // The server has not noticed yet that its client is gone, or waits for a standby.
+            Ok(Some(_)) => said.to_string(),
+            Ok(None) => return Err(StoreError::Unacknowledged(said.to_string())),
+            Err(error) if error.is_busy() => error.to_string(),
+            Err(error) => return Err(StoreError::Unacknowledged(error.to_string())),
+        };
+        if started.elapsed() >= patience {
+            return Err(StoreError::Unacknowledged(why));
+        }
+        tokio::time::sleep(ASK_AGAIN).await;
+    }
+}
+
+/// Whether a connection answers in time; an error makes the pool close it at once. Also what the pool does with a released
+/// connection, so that a dead one does not keep its place for ever.
+pub(super) async fn is_alive(conn: &mut PgConnection, limit: Duration) -> Result<bool, Error> {
+    within(Some(limit), conn.ping()).await.map(|()| true)
+}
+
+/// The same for a connection that will write. After a failover its server may be a standby: then the pool connects anew.
+pub(super) async fn is_alive_and_writable(conn: &mut PgConnection, limit: Duration) -> Result<bool, Error> {
+    let is_read_only = sqlx::query_scalar::<_, bool>(IS_READ_ONLY).fetch_one(conn);
+    Ok(!within(Some(limit), is_read_only).await?)
+}

@@ -1,0 +1,393 @@
+//! Reading rows that may be damaged: a row or a value that cannot be decoded is found by itself and does not take along
+//! what stands beside it. What is wrong is a [`Damage`]: readers log it and go on, `fsck` reports it.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use sqlx::error::BoxDynError;
+use sqlx::{Database, Decode, FromRow, Row, Type, ValueRef};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use turnleaf_domain::{Block, Content, TurnId, json_bounds, limits, notice};
+
+/// A stored value that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    pub table: &'static str,
+    pub column: &'static str,
+    /// Of the row, as far as it is known.
+    pub id: String,
+    pub reason: String,
+}
+
+/// In place of a column, where nothing of a row can be read.
+pub(super) const WHOLE_ROW: &str = "whole row";
+
+impl Damage {
+    fn of_row(table: &'static str, id: impl ToString, error: &sqlx::Error) -> Self {
+        let reason = match error {
+            sqlx::Error::ColumnDecode { index, source } => format!("{}: {source}", index.trim_matches('"')),
+            error => error.to_string(),
+        };
+        Self { table, column: WHOLE_ROW, id: id.to_string(), reason }
+    }
+
+    /// What is wrong, in plain words without those of a decoder, which may quote the stored value.
+    pub fn text(&self) -> String {
+        match self.column {
+            WHOLE_ROW => "its row cannot be read".to_owned(),
+            column => format!("its {column} cannot be read"),
+        }
+    }
+}
+
+/// A row decoded by itself: an error stays in it instead of ending the query.
+pub(super) struct Readable<T>(Result<T, sqlx::Error>);
+
+impl<'r, R: Row, T: FromRow<'r, R>> FromRow<'r, R> for Readable<T> {
+    fn from_row(row: &'r R) -> Result<Self, sqlx::Error> {
+        Ok(Self(T::from_row(row)))
+    }
+}
+
+/// The rows that can be read, in their order; the others are logged and left out.
+pub(super) fn readable<T>(rows: Vec<Readable<T>>, table: &'static str) -> Vec<T> {
+    let read = |Readable(row): Readable<T>| row.inspect_err(|error| log_row(table, error)).ok();
+    rows.into_iter().filter_map(read).collect()
+}
+
+/// As [`readable`], and the others are damages; `id` says of them what is known.
+pub(super) fn readable_with_damages<T>(
+    rows: Vec<Readable<T>>,
+    table: &'static str,
+    id: impl std::fmt::Display,
+    damages: &mut Vec<Damage>,
+) -> Vec<T> {
+    let mut read = Vec::with_capacity(rows.len());
+    for Readable(row) in rows {
+        match row {
+            Ok(row) => read.push(row),
+            Err(error) => damages.push(Damage::of_row(table, &id, &error)),
+        }
+    }
+    read
+}
+
+/// As [`readable`], and why the others cannot be read.
+pub(super) fn readable_and_errors<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sqlx::Error>) {
+    let (mut read, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
+    for Readable(row) in rows {
+        match row {
+            Ok(row) => read.push(row),
+            Err(error) => errors.push(error),
+        }
+    }
+    (read, errors)
+}
+
+/// As [`readable`], of rows that belong to a turn: those that cannot be read are damages of it.
+pub(super) fn readable_of_turn<T>(
+    rows: Vec<Readable<T>>,
+    table: &'static str,
+    turn: TurnId,
+    damages: &mut Vec<Damage>,
+) -> Vec<T> {
+    readable_with_damages(rows, table, format_args!("turn {turn}"), damages)
+}
+
+/// What was read, or nothing where it is damaged, which is noted.
+///
+/// # Errors
+/// All others than [`StoreError::Inconsistent`].
+pub(super) fn unless_noted<T>(read: Result<T, StoreError>, damages: &mut Vec<Damage>) -> Result<Option<T>, StoreError> {
+    match read {
+        Err(StoreError::Inconsistent { table, column, id, reason }) => {
+            damages.push(Damage { table, column, id, reason });
+            Ok(None)
+        }
+        read => read.map(Some),
+    }
+}
+
+/// Rows whose values have been read one by one: as [`readable`], for the step behind the decoding.
+pub(super) fn kept<T, E: std::fmt::Display>(
+    rows: impl IntoIterator<Item = Result<T, E>>,
+    table: &'static str,
+) -> Vec<T> {
+    rows.into_iter().filter_map(|row| row.inspect_err(|error| log_row(table, error)).ok()).collect()
+}
+
+/// What was read, or nothing where it is damaged, which is logged.
+///
+/// # Errors
+/// All others than [`StoreError::Inconsistent`].
+pub(super) fn unless_damaged<T>(read: Result<T, StoreError>, table: &'static str) -> Result<Option<T>, StoreError> {
+    match read {
+        Err(error @ StoreError::Inconsistent { .. }) => {
+            log_row(table, &error);
+            Ok(None)
+        }
+        read => read.map(Some),
+    }
+}
+
+fn log_row(table: &'static str, error: &dyn std::fmt::Display) {
+    let error = without_quotes(&error.to_string());
+    tracing::error!(table, error, "a row cannot be read and is left out; `turnleaf fsck` names it");
+}
+
+/// The words of a decoder without what they quote: that may be stored text, which is for no log.
+fn without_quotes(reason: &str) -> String {
+    let cut = |text: String, quote: char| match (text.find(quote), text.rfind(quote)) {
+        (Some(first), Some(last)) if first < last => format!("{}{quote}…{}", &text[..first], &text[last..]),
+        _ => text,
+    };
+    cut(cut(reason.to_owned(), '"'), '`')
+}
+
+/// A column decoded by itself.
+#[derive(Debug)]
+pub(super) struct Lossy<T>(Result<T, String>);
+
+impl<T> Lossy<T> {
+    /// The value, or why it cannot be read.
+    pub(super) fn into_result(self) -> Result<T, String> {
+        self.0
+    }
+
+    /// The value, if it can be read.
+    pub(super) fn known(&self) -> Option<&T> {
+        self.0.as_ref().ok()
+    }
+
+    /// The value, or the default of its type in its place, which is logged.
+    pub(super) fn unwrap_or_default(self, table: &'static str, column: &'static str, id: Uuid) -> T
+    where
+        T: Default,
+    {
+        self.or(table, column, id, T::default)
+    }
+
+    /// The value, or another in its place, which is logged.
+    pub(super) fn or(self, table: &'static str, column: &'static str, id: Uuid, other: impl FnOnce() -> T) -> T {
+        self.0.unwrap_or_else(|reason| {
+            log(&[Damage { table, column, id: id.to_string(), reason }]);
+            other()
+        })
+    }
+}
+
+/// Of a column that a statement leaves out.
+impl<T: Default> Default for Lossy<T> {
+    fn default() -> Self {
+        Self(Ok(T::default()))
+    }
+}
+
+impl<'r, DB: Database, T: Decode<'r, DB> + Type<DB>> Decode<'r, DB> for Lossy<T> {
+    fn decode(value: DB::ValueRef<'r>) -> Result<Self, BoxDynError> {
+        if !value.is_null() && !T::compatible(&value.type_info()) {
+            return Ok(Self(Err("it is of another type than its column".to_owned())));
+        }
+        Ok(Self(T::decode(value).map_err(|error| error.to_string())))
+    }
+}
+
+impl<DB: Database, T: Type<DB>> Type<DB> for Lossy<T> {
+    fn type_info() -> DB::TypeInfo {
+        T::type_info()
+    }
+
+    /// Decoding looks at the type: a value of another one is found by itself, too.
+    fn compatible(_: &DB::TypeInfo) -> bool {
+        true
+    }
+}
+
+/// Text of which every letter is read that is one: U+FFFD stands for other bytes, as in a repair.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Salvaged {
+    text: String,
+    is_damaged: bool,
+}
+
+impl<'r, DB: Database> Decode<'r, DB> for Salvaged
+where
+    Vec<u8>: Decode<'r, DB>,
+{
+    fn decode(value: DB::ValueRef<'r>) -> Result<Self, BoxDynError> {
+        Ok(match String::from_utf8(Vec::decode(value)?) {
+            Ok(text) => Self { text, is_damaged: false },
+            Err(error) => {
+                let text = String::from_utf8_lossy(error.as_bytes()).replace('\0', "");
+                Self { text, is_damaged: true }
+            }
+        })
+    }
+}
+
+impl<DB: Database> Type<DB> for Salvaged
+where
+    String: Type<DB>,
+{
+    fn type_info() -> DB::TypeInfo {
+        String::type_info()
+    }
+
+    fn compatible(of: &DB::TypeInfo) -> bool {
+        String::compatible(of)
+    }
+}
+
+/// Reads the values of one row and notes what cannot be read.
+pub(super) struct RowReader<'d> {
+    pub table: &'static str,
+    pub id: Uuid,
+    pub damages: &'d mut Vec<Damage>,
+}
+
+impl RowReader<'_> {
+    /// Notes that a value cannot be read.
+    pub(super) fn note(&mut self, column: &'static str, reason: impl ToString) {
+        let (table, id) = (self.table, self.id.to_string());
+        self.damages.push(Damage { table, column, id, reason: reason.to_string() });
+    }
+
+    /// The value of a column, if it can be read.
+    pub(super) fn value<T>(&mut self, column: &'static str, value: Lossy<T>) -> Option<T> {
+        value.0.inspect_err(|reason| self.note(column, reason)).ok()
+    }
+
+    /// The text of a column with its unreadable bytes replaced, which is noted.
+    pub(super) fn text(&mut self, column: &'static str, value: Salvaged) -> String {
+        if value.is_damaged {
+            self.note(column, "bytes of it are no text");
+        }
+        value.text
+    }
+
+    /// The stored word of a field-less enum.
+    pub(super) fn word<T: DeserializeOwned>(&mut self, column: &'static str, word: String) -> Option<T> {
+        serde_json::from_value(Value::String(word)).inspect_err(|error| self.note(column, error)).ok()
+    }
+
+    /// JSON of a column. What is nested deeper than readers go is read with its depths as strings, and noted.
+    pub(super) fn json<T: DeserializeOwned>(&mut self, column: &'static str, text: &str) -> Option<T> {
+        let bounded = json_bounds::bounded(text, limits::JSON_TEXT_DEPTH);
+        if let Cow::Owned(_) = bounded {
+            // Some could still be read here, and not within an answer or an archive.
+            self.note(column, "it is nested deeper than readers go");
+        }
+        serde_json::from_str(&bounded).inspect_err(|error| self.note(column, error)).ok()
+    }
+
+    /// A moment; where it cannot be read, the one in the row's id, which is made of it.
+    pub(super) fn moment(&mut self, column: &'static str, at: Lossy<DateTime<Utc>>) -> DateTime<Utc> {
+        self.value(column, at).unwrap_or_else(|| moment_of(self.id))
+    }
+}
+
+/// When an id was made (UUIDv7); the beginning of time for others.
+pub(super) fn moment_of(id: Uuid) -> DateTime<Utc> {
+    let made = id.get_timestamp().map(|made| made.to_unix());
+    made.and_then(|(seconds, nanos)| DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)).unwrap_or_default()
+}
+
+/// The code of a notice that stands for what cannot be read.
+const DAMAGED: &str = "damaged";
+/// Bytes of an unreadable value that its notice carries.
+const SHOWN_BYTES: usize = 64 << 10;
+
+/// Stands for content that cannot be read, with the stored text as far as it is text.
+pub(super) fn placeholder(damages: &[Damage], stored: Option<&str>) -> Content {
+    let mut fields = Map::new();
+    let mut set = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    set("type", notice::TYPE.into());
+    set("kind", DAMAGED.into());
+    set("text", "A part of this message is damaged in the database and cannot be shown.".into());
+    let columns = damages
+        .iter()
+        .map(|damage| serde_json::json!({ "table": damage.table, "column": damage.column, "id": damage.id }));
+    set("damages", columns.collect());
+    if let Some(stored) = stored {
+        set("stored", stored[..stored.floor_char_boundary(SHOWN_BYTES)].into());
+        set("stored_bytes", stored.len().into());
+    }
+    Content::Other(fields)
+}
+
+/// Whether content stands for what cannot be read. It is shown, and is not written over what it stands for.
+pub fn is_placeholder(content: &Content) -> bool {
+    match content {
+        Content::Other(fields) => notice::is_notice(content) && fields.get("kind").is_some_and(|kind| kind == DAMAGED),
+        _ => false,
+    }
+}
+
+/// Whether a block is the notice behind a turn's blocks that a part of it is missing. The sweep stores it with the turn's
+/// end, because what is written then stands behind it.
+pub fn is_note_of(block: &Block, turn: TurnId) -> bool {
+    block.id.uuid() == turn.uuid()
+}
+
+/// Says in the log what of a turn cannot be read.
+pub fn log(damages: &[Damage]) {
+    for Damage { table, column, id, reason } in damages {
+        let reason = without_quotes(reason);
+        tracing::error!(table, column, id, reason, "a stored value cannot be read; `turnleaf fsck` names it");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_deeper_than_readers_go_is_read_and_noted() {
+        let mut damages = Vec::new();
+        let mut reader = RowReader { table: "turn_blocks", id: Uuid::nil(), damages: &mut damages };
+        let deep = format!("{}1{}", "[".repeat(2_000), "]".repeat(2_000));
+        assert!(reader.json::<Value>("content", &deep).is_some());
+        assert_eq!(reader.json::<Value>("content", "{}"), Some(serde_json::json!({})));
+        assert_eq!(reader.json::<Value>("content", "no JSON"), None);
+        assert_eq!(damages.len(), 2);
+        assert_eq!(damages[1].column, "content");
+    }
+
+    #[test]
+    fn a_placeholder_says_what_is_damaged_and_keeps_the_text() {
+        let damage =
+            Damage { table: "turn_blocks", column: "content", id: "1".into(), reason: "expected value".into() };
+        let content = placeholder(&[damage], Some(&"é".repeat(SHOWN_BYTES)));
+        assert!(is_placeholder(&content));
+        let json = serde_json::to_value(&content).unwrap();
+        assert_eq!(json["damages"][0]["column"], "content");
+        assert_eq!(json["stored"].as_str().map(str::len), Some(SHOWN_BYTES));
+        assert_eq!(json["stored_bytes"], 2 * SHOWN_BYTES);
+        assert!(!is_placeholder(&notice::Notice::SentWhole.content()));
+    }
+
+    #[test]
+    fn words_of_a_decoder_are_logged_without_stored_text() {
+        for (reason, logged) in [
+            (
+                r#"invalid type: string "my \"secret\"", expected a map at line 1"#,
+                r#"invalid type: string "…", expected a map at line 1"#,
+            ),
+            ("unknown variant `secret`, expected `send` or `edit`", "unknown variant `…`"),
+            ("invalid utf-8 sequence of 1 bytes from index 3", "invalid utf-8 sequence of 1 bytes from index 3"),
+        ] {
+            assert_eq!(without_quotes(reason), logged);
+        }
+    }
+
+    #[test]
+    fn an_id_knows_when_it_was_made() {
+        let id: Uuid = "0190b5b4-7c1e-7abc-8def-0123456789ab".parse().unwrap();
+        assert_eq!(moment_of(id).timestamp(), 0x0190_b5b4_7c1e / 1000);
+        assert_eq!(moment_of(Uuid::nil()), DateTime::<Utc>::UNIX_EPOCH);
+    }
+}

@@ -1,0 +1,126 @@
+//! What rows of several tables share: words of enums, JSON whose text matters, numbers that cannot be negative.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::StoreError;
+use turnleaf_domain::{Usage, json_bounds, limits};
+
+/// The stored word of a field-less enum: the one it has in JSON.
+pub(super) fn word<T: Serialize>(value: T) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        // Unreachable for the field-less enums this is for; the column's CHECK refuses what it would give.
+        other => other.map(|value| value.to_string()).unwrap_or_default(),
+    }
+}
+
+/// Reads such a word back.
+pub(super) fn parse_word<T: DeserializeOwned>(
+    word: String,
+    table: &'static str,
+    column: &'static str,
+    id: impl ToString,
+) -> Result<T, StoreError> {
+    serde_json::from_value(Value::String(word)).map_err(|why| inconsistent(table, column, id, why))
+}
+
+/// JSON as text that comes back byte for byte. What no reader could follow is stored as a string of its JSON.
+pub(super) fn to_json<T: Serialize>(
+    value: &T,
+    table: &'static str,
+    column: &'static str,
+) -> Result<String, StoreError> {
+    let text = serde_json::to_string(value).map_err(|why| inconsistent(table, column, "a new row", why))?;
+    match json_bounds::bounded(&text, limits::JSON_TEXT_DEPTH) {
+        Cow::Borrowed(_) => Ok(text),
+        Cow::Owned(bounded) => Ok(bounded),
+    }
+}
+
+/// Reads such text back.
+pub(super) fn from_json<T: DeserializeOwned>(
+    text: &str,
+    table: &'static str,
+    column: &'static str,
+    id: impl ToString,
+) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|why| inconsistent(table, column, id, why))
+}
+
+/// A stored value that cannot be read.
+pub(super) fn inconsistent(
+    table: &'static str,
+    column: &'static str,
+    id: impl ToString,
+    why: impl ToString,
+) -> StoreError {
+    StoreError::Inconsistent { table, column, id: id.to_string(), reason: why.to_string() }
+}
+
+/// Text that both databases can store; `what` names it in the refusal.
+pub(super) fn plain<'a>(text: &'a str, what: &'static str) -> Result<&'a str, StoreError> {
+    if text.contains('\0') { Err(StoreError::Nul(what)) } else { Ok(text) }
+}
+
+/// What a turn says, as its row has it: PostgreSQL stores no NUL, and an ending is never refused for what was said.
+pub(super) fn content_text_column(text: &str) -> String {
+    text.replace('\0', "\u{2400}")
+}
+
+/// The token counts of a turn or a generation as stored.
+#[derive(Debug, Clone, Copy, sqlx::FromRow)]
+pub(super) struct UsageRow {
+    input_tokens: Option<i64>,
+    output_tokens: Option<i64>,
+    cache_read_tokens: Option<i64>,
+    cache_write_tokens: Option<i64>,
+    reasoning_tokens: Option<i64>,
+}
+
+impl From<UsageRow> for Usage {
+    fn from(row: UsageRow) -> Self {
+        // The columns' CHECKs keep them from being negative.
+        let count = |n: Option<i64>| n.map(i64::unsigned_abs);
+        Self {
+            input_tokens: count(row.input_tokens),
+            output_tokens: count(row.output_tokens),
+            cache_read_tokens: count(row.cache_read_tokens),
+            cache_write_tokens: count(row.cache_write_tokens),
+            reasoning_tokens: count(row.reasoning_tokens),
+        }
+    }
+}
+
+impl From<Usage> for UsageRow {
+    fn from(usage: Usage) -> Self {
+        let count = |n: Option<u64>| n.map(bigint);
+        Self {
+            input_tokens: count(usage.input_tokens),
+            output_tokens: count(usage.output_tokens),
+            cache_read_tokens: count(usage.cache_read_tokens),
+            cache_write_tokens: count(usage.cache_write_tokens),
+            reasoning_tokens: count(usage.reasoning_tokens),
+        }
+    }
+}
+
+/// The counts in the order of the columns, for binding.
+impl UsageRow {
+    pub(super) fn counts(self) -> [Option<i64>; 5] {
+        [self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens, self.reasoning_tokens]
+    }
+}
+
+/// A row count or place from a column that a CHECK keeps at 0 or above.
+pub(super) fn place(n: i64) -> u64 {
+    n.max(0).unsigned_abs()
+}
+
+/// A count or place for a BIGINT column. What does not fit is beyond every row, so the largest value serves.
+pub(super) fn bigint(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}

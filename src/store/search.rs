@@ -1,0 +1,66 @@
+//! Searching everything that was said and written: titles of chats, turns of all branches, documents. One interface over
+//! SQLite's FTS5 and PostgreSQL's full text, which differ in [`words`] alone.
+//!
+//! What a query finds is one rule, [`query`]'s, of text as [`fold`] sees it. The index holds [`keys`], which every text
+//! that the rule finds has, and some that it does not find; so candidates come from the index, newest first, and each is
+//! looked at. What is found is ordered by that rule's points, within the newest candidates, on both databases alike.
+//!
+//! In reading order: [`fold`], [`keys`], [`parts`], [`query`], [`excerpt`], [`index`] (writing), [`catch_up`] (rows that are older
+//! than the index), [`words`], [`look`] (finding), [`cursor`] (where a page ended), [`hits`] (what is shown of what was found).
+//! Deleted things are left out when they are looked at; what is deleted for ever leaves the index by triggers, in the
+//! same transaction, whoever deletes it.
+
+pub mod catch_up;
+pub mod cursor;
+pub mod excerpt;
+pub mod fold;
+pub mod hits;
+pub mod index;
+pub mod keys;
+pub mod look;
+pub mod parts;
+pub mod query;
+pub(crate) mod words;
+
+pub use cursor::Cursor;
+pub use excerpt::Marked;
+pub use hits::Hit;
+pub use look::{Filter, Page, look};
+pub use query::Query;
+
+/// What can be found, in the order in which it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A chat, by its title.
+    Chat,
+    /// A document, by its title and its newest text.
+    Document,
+    /// A message or a reply, on whatever branch.
+    Turn,
+}
+
+impl Kind {
+    pub const ALL: [Self; 3] = [Self::Chat, Self::Document, Self::Turn];
+
+    /// As the tables have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Document => "document",
+            Self::Turn => "turn",
+        }
+    }
+
+    /// The table of its rows.
+    fn table(self) -> &'static str {
+        match self {
+            Self::Chat => "chats",
+            Self::Document => "documents",
+            Self::Turn => "turns",
+        }
+    }
+}
+
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
+    [("search/catch_up", catch_up::STATEMENTS), ("search/index", index::STATEMENTS), ("search/look", look::STATEMENTS)]
+}

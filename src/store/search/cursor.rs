@@ -1,0 +1,95 @@
+//! Where a page of a search ended: enough to go on without showing anything twice, whatever was written or deleted since.
+
+use chrono::{DateTime, Utc};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::search::Kind;
+use turnleaf_domain::Invalid;
+
+/// What orders what is found, best last: points, then age, then id.
+pub type Rank = (i64, i64, Uuid);
+
+/// Of something with so many points, from that moment.
+pub(super) fn rank(points: i64, at: DateTime<Utc>, id: Uuid) -> Rank {
+    (points, at.timestamp_micros(), id)
+}
+
+/// A place between two hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    pub(super) kind: Kind,
+    /// The rows whose hits are being shown, both included; without a lowest one, those that come next.
+    pub(super) highest: i64,
+    pub(super) lowest: Option<i64>,
+    /// The last that was shown of them.
+    pub(super) after: Option<Rank>,
+    /// Of what was asked.
+    pub(super) asked: u32,
+}
+
+impl Cursor {
+    /// For a client, to which it means nothing.
+    pub fn write(&self) -> String {
+        let kind = &self.kind.as_str()[..1];
+        let lowest = self.lowest.map_or(String::new(), |row| format!("{row:x}"));
+        let after =
+            self.after.map_or(String::new(), |(points, micros, id)| format!("{points}_{micros}_{}", id.simple()));
+        format!("{kind}.{:x}.{lowest}.{after}.{:08x}", self.highest, self.asked)
+    }
+
+    /// Reads it back.
+    ///
+    /// # Errors
+    /// It is none that was given; the field is `cursor`.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let read = || {
+            let [kind, highest, lowest, after, asked] = text.split('.').collect::<Vec<_>>().try_into().ok()?;
+            let number = |text: &str| i64::from_str_radix(text, 16).ok().filter(|row| *row >= 0);
+            let after = match after {
+                "" => None,
+                rank => {
+                    let [points, micros, id] = rank.split('_').collect::<Vec<_>>().try_into().ok()?;
+                    Some((points.parse().ok()?, micros.parse().ok()?, Uuid::try_parse(id).ok()?))
+                }
+            };
+            Some(Self {
+                kind: Kind::ALL.into_iter().find(|known| &known.as_str()[..1] == kind)?,
+                highest: number(highest)?,
+                lowest: if lowest.is_empty() { None } else { Some(number(lowest)?) },
+                after,
+                asked: u32::from_str_radix(asked, 16).ok()?,
+            })
+        };
+        // What it is written as, and nothing else.
+        read()
+            .filter(|cursor| cursor.write() == text)
+            .ok_or_else(|| Invalid::new("cursor", "must be one that a search has given"))
+    }
+}
+
+/// What tells one question from another.
+pub(super) fn sum_of(question: &str) -> u32 {
+    let hash = Sha256::digest(question.as_bytes());
+    hash.first_chunk::<4>().copied().map_or(0, u32::from_be_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_nothing_else_is_one() {
+        let id = Uuid::from_u128(7);
+        let whole = Cursor { kind: Kind::Turn, highest: 90, lowest: Some(3), after: Some((-5, 6, id)), asked: 1 };
+        let next = Cursor { kind: Kind::Chat, highest: i64::MAX, lowest: None, after: None, asked: u32::MAX };
+        for cursor in [whole, next] {
+            assert_eq!(Cursor::parse(&cursor.write()), Ok(cursor));
+        }
+        for wrong in
+            ["", ".", "t....", "x.1...00000000", "t.-1...00000000", "t.1...0", "t.1..1_2.00000000", "T.1...00000000"]
+        {
+            assert_eq!(Cursor::parse(wrong).unwrap_err().field, "cursor", "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! What is shown of a text that was found: the stretch that has the words, and where they are in it.
+
+use serde::Serialize;
+
+use crate::search::fold::Folded;
+use crate::search::query::Query;
+use turnleaf_domain::excerpt::without_signs;
+use turnleaf_domain::limits;
+
+/// A text with marks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct Marked {
+    /// In one line; an ellipsis stands where it was cut.
+    pub text: String,
+    /// Half-open ranges of the text, in Unicode scalar values, in order and apart from each other.
+    pub marks: Vec<[usize; 2]>,
+}
+
+impl Marked {
+    /// The whole text.
+    pub fn whole(query: &Query, text: &str) -> Self {
+        Self::of(query, text, usize::MAX)
+    }
+
+    /// The stretch around the most of the words, bounded; the beginning of a text without them.
+    pub fn excerpt(query: &Query, text: &str) -> Self {
+        Self::of(query, text, limits::SEARCH_EXCERPT)
+    }
+
+    /// The same of a text of Markdown, as its reader sees it; as it was written where only that has the words.
+    pub fn of_markdown(query: &Query, text: &str) -> Self {
+        let plain = Self::excerpt(query, &without_signs(text));
+        let written = plain.marks.is_empty().then(|| Self::excerpt(query, text));
+        written.filter(|written| !written.marks.is_empty()).unwrap_or(plain)
+    }
+
+    /// The text as it is shown: pieces, each with whether it is marked.
+    pub fn pieces(&self) -> Vec<(String, bool)> {
+        let letters: Vec<char> = self.text.chars().collect();
+        let mut pieces = Vec::new();
+        let mut from = 0;
+        for [start, end] in &self.marks {
+            let piece = |range: std::ops::Range<usize>| letters.get(range).map(|some| some.iter().collect::<String>());
+            pieces.extend(piece(from..*start).map(|text| (text, false)));
+            pieces.extend(piece(*start..*end).map(|text| (text, true)));
+            from = *end;
+        }
+        pieces.extend(letters.get(from..).map(|rest| (rest.iter().collect(), false)));
+        pieces.retain(|(text, _)| !text.is_empty());
+        pieces
+    }
+
+    fn of(query: &Query, text: &str, most: usize) -> Self {
+        let places = marked_bytes(query, text);
+        // In characters, of which the text may have very many: only those around the marks are counted.
+        let (from, to) = stretch(text, &places, most);
+        let mut said = String::new();
+        let mut marks: Vec<[usize; 2]> = Vec::new();
+        let shift = usize::from(from > 0);
+        if from > 0 {
+            said.push('…');
+        }
+        let counted = |at: usize| text[from..at].chars().count() + shift;
+        for (start, end) in places.into_iter().filter(|(start, end)| *start >= from && *end <= to) {
+            let mark = [counted(start), counted(end)];
+            match marks.last_mut() {
+                Some(last) if last[1] >= mark[0] => last[1] = last[1].max(mark[1]),
+                _ => marks.push(mark),
+            }
+        }
+        said.extend(text[from..to].chars().map(|letter| if letter.is_whitespace() { ' ' } else { letter }));
+        if to < text.len() {
+            said.push('…');
+        }
+        Self { text: said, marks }
+    }
+}
+
+/// The bytes of the text that the words of the query are, in order.
+fn marked_bytes(query: &Query, text: &str) -> Vec<(usize, usize)> {
+    let folded = Folded::new(text);
+    let line: String = folded.chars.iter().collect();
+    let found = query.some_places(&line);
+    // From bytes of the folded text to its characters, both in order.
+    let mut starts = Vec::with_capacity(folded.chars.len());
+    let mut at = 0;
+    for letter in &folded.chars {
+        starts.push(at);
+        at += letter.len_utf8();
+    }
+    let place = |byte: usize| starts.binary_search(&byte).ok().and_then(|at| folded.places.get(at));
+    let mut marked: Vec<(usize, usize)> = found
+        .iter()
+        .filter_map(|one| {
+            let last = starts.partition_point(|start| *start < one.end).checked_sub(1)?;
+            Some((place(one.start)?.0, folded.places.get(last)?.1))
+        })
+        .collect();
+    marked.sort_unstable();
+    marked
+}
+
+/// The bytes to show: as many marks as there are in one stretch, with a little before them.
+fn stretch(text: &str, places: &[(usize, usize)], most: usize) -> (usize, usize) {
+    let forward =
+        |from: usize, letters: usize| text[from..].char_indices().nth(letters).map_or(text.len(), |(n, _)| from + n);
+    if most == usize::MAX {
+        return (0, text.len());
+    }
+    let back = |from: usize, letters: usize| {
+        let mut before = text[..from].char_indices().rev();
+        letters.checked_sub(1).and_then(|n| before.nth(n)).map_or(if letters == 0 { from } else { 0 }, |(n, _)| n)
+    };
+    let begin = |start: usize| back(start, most / 4);
+    let marked = |from: usize| {
+        let to = forward(from, most);
+        places.iter().filter(|(start, end)| *start >= from && *end <= to).count()
+    };
+    // The first of those with the most; a text with very many marks is looked at from the first few.
+    let best =
+        places.iter().take(64).map(|(start, _)| begin(*start)).max_by_key(|from| (marked(*from), usize::MAX - from));
+    let from = best.unwrap_or(0);
+    (from, forward(from, most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn excerpt(query: &str, text: &str) -> Marked {
+        Marked::excerpt(&Query::new(query).unwrap(), text)
+    }
+
+    #[test]
+    fn marks_are_where_the_words_are_as_they_are_written() {
+        let said = excerpt("cafe 你好", "Un\nCafé 你好😀世界");
+        assert_eq!(said, Marked { text: "Un Café 你好😀世界".into(), marks: vec![[3, 7], [8, 10]] });
+        let pieces = said.pieces();
+        let marked: Vec<&str> = pieces.iter().filter(|(_, is)| *is).map(|(text, _)| text.as_str()).collect();
+        assert_eq!(marked, ["Café", "你好"]);
+        assert_eq!(pieces.iter().map(|(text, _)| text.as_str()).collect::<String>(), said.text);
+    }
+
+    #[test]
+    fn signs_of_markdown_are_not_shown_unless_the_words_are_among_them() {
+        let of = |query: &str, text: &str| Marked::of_markdown(&Query::new(query).unwrap(), text);
+        let text = "# A **green** tree\n\nSee [leaves](https://example.org/autumn).";
+        let said = of("green leaves", text);
+        assert_eq!(said, Marked { text: "A green tree See leaves.".into(), marks: vec![[2, 7], [17, 23]] });
+        let said = of("autumn", text);
+        assert!(said.text.contains("https://example.org/autumn") && said.marks.len() == 1, "{said:?}");
+        assert_eq!(of("nothing", text).text, "A green tree See leaves.");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_around_the_most_words() {
+        let text = format!("tree {} a green tree {}", "x ".repeat(1000), "y ".repeat(1000));
+        let said = excerpt("green tree", &text);
+        assert!(said.text.starts_with('…') && said.text.ends_with('…'), "{said:?}");
+        assert_eq!(said.text.chars().count(), limits::SEARCH_EXCERPT + 2);
+        assert_eq!(said.marks.len(), 2);
+        let letters: Vec<char> = said.text.chars().collect();
+        let words: Vec<String> = said.marks.iter().map(|[start, end]| letters[*start..*end].iter().collect()).collect();
+        assert_eq!(words, ["green", "tree"]);
+    }
+
+    #[test]
+    fn a_text_without_the_words_is_its_beginning() {
+        assert_eq!(excerpt("tree", "leaf"), Marked { text: "leaf".into(), marks: Vec::new() });
+        assert_eq!(excerpt("tree", &"a".repeat(500)).text.chars().count(), limits::SEARCH_EXCERPT + 1);
+        assert_eq!(Marked::whole(&Query::new("a").unwrap(), "").pieces(), []);
+    }
+}

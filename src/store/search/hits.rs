@@ -1,0 +1,162 @@
+//! What is shown of what was found: where it is, when and by whom it was said, and the words in it.
+
+use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
+use uuid::Uuid;
+
+use crate::db::Tx;
+use crate::error::StoreError;
+use crate::readable::{Readable, kept, readable};
+use crate::rows::inconsistent;
+use crate::search::look::{ROWS_ARE, Ranked, push_row};
+use crate::search::{Kind, Marked, Query};
+use turnleaf_domain::id::DocumentId;
+use turnleaf_domain::{BranchId, ChatId, Lock, Role, TurnId, UserId};
+
+/// Each as in `look`, with what is shown.
+const OF_TURNS: &str = ") SELECT m.word, t.id, t.chat_id, c.title, c.archived_at, t.role, t.created_at, t.branch_id, b.name, b.provider, \
+    b.model, SUBSTR(t.content_text, CAST(m.start AS INTEGER), 50000) AS text FROM m \
+    JOIN search_entries e ON e.id = m.entry JOIN turns t ON t.id = e.item_id JOIN chats c ON c.id = t.chat_id \
+    JOIN branches b ON b.id = t.branch_id WHERE c.owner_id = ";
+const OF_CHATS: &str = ") SELECT m.word, c.id, c.title, c.updated_at, c.archived_at FROM m JOIN search_entries e ON e.id = m.entry \
+    JOIN chats c ON c.id = e.item_id WHERE c.owner_id = ";
+const OF_DOCUMENTS: &str = ") SELECT m.word, d.id, d.title, d.updated_at, \
+    SUBSTR(COALESCE(v.content, ''), CAST(m.start AS INTEGER), 50000) AS text \
+    FROM m JOIN search_entries e ON e.id = m.entry JOIN documents d ON d.id = e.item_id \
+    LEFT JOIN document_versions v ON v.document_id = d.id AND v.version_timestamp = ( \
+        SELECT MAX(n.version_timestamp) FROM document_versions n WHERE n.document_id = d.id) WHERE d.owner_id = ";
+
+/// Something that has the words.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Hit {
+    Chat {
+        chat_id: ChatId,
+        /// The whole title.
+        title: Marked,
+        updated_at: DateTime<Utc>,
+        /// Whether the list of chats leaves it out.
+        archived: bool,
+    },
+    Document {
+        document_id: DocumentId,
+        /// The whole title.
+        title: Marked,
+        updated_at: DateTime<Utc>,
+        excerpt: Marked,
+    },
+    Turn(Box<TurnHit>),
+}
+
+/// A turn that has the words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnHit {
+    pub turn_id: TurnId,
+    pub chat_id: ChatId,
+    /// The chat's.
+    pub chat_title: String,
+    /// Whether the list of chats leaves it out.
+    pub archived: bool,
+    /// That it was written on.
+    pub branch_id: BranchId,
+    pub branch: String,
+    /// The branch's.
+    pub lock: Lock,
+    pub role: Role,
+    pub created_at: DateTime<Utc>,
+    pub excerpt: Marked,
+}
+
+#[derive(sqlx::FromRow)]
+struct TurnRow {
+    word: i64,
+    id: Uuid,
+    chat_id: Uuid,
+    title: String,
+    archived_at: Option<DateTime<Utc>>,
+    role: String,
+    created_at: DateTime<Utc>,
+    branch_id: Uuid,
+    name: String,
+    provider: String,
+    model: String,
+    text: String,
+}
+
+/// The hits of these rows, in their order.
+pub(super) async fn read(
+    tx: &mut Tx,
+    owner: UserId,
+    query: &Query,
+    kind: Kind,
+    ranked: &[Ranked],
+) -> Result<Vec<Hit>, StoreError> {
+    if ranked.is_empty() {
+        return Ok(Vec::new());
+    }
+    type ChatRow = (i64, Uuid, String, DateTime<Utc>, Option<DateTime<Utc>>);
+    type DocumentRow = (i64, Uuid, String, DateTime<Utc>, String);
+    let mut hits: Vec<(i64, Hit)> = in_tx!(tx, |conn| {
+        let mut sql = QueryBuilder::new(ROWS_ARE);
+        sql.push_values(ranked, |mut row, one| push_row(&mut row, one.row));
+        match kind {
+            Kind::Turn => {
+                let rows: Vec<Readable<TurnRow>> = sql
+                    .push(OF_TURNS)
+                    .push_bind(owner.uuid())
+                    .build_query_as()
+                    .persistent(false)
+                    .fetch_all(conn)
+                    .await?;
+                kept(readable(rows, kind.table()).into_iter().map(|row| turn(row, query)), kind.table())
+            }
+            Kind::Chat => {
+                let rows: Vec<Readable<ChatRow>> = sql
+                    .push(OF_CHATS)
+                    .push_bind(owner.uuid())
+                    .build_query_as()
+                    .persistent(false)
+                    .fetch_all(conn)
+                    .await?;
+                let hit = |(word, id, title, updated_at, archived_at): ChatRow| {
+                    let (title, archived) = (Marked::whole(query, &title), archived_at.is_some());
+                    (word, Hit::Chat { chat_id: id.into(), title, updated_at, archived })
+                };
+                readable(rows, kind.table()).into_iter().map(hit).collect()
+            }
+            Kind::Document => {
+                let rows: Vec<Readable<DocumentRow>> = sql
+                    .push(OF_DOCUMENTS)
+                    .push_bind(owner.uuid())
+                    .build_query_as()
+                    .persistent(false)
+                    .fetch_all(conn)
+                    .await?;
+                let hit = |(word, id, title, updated_at, text): DocumentRow| {
+                    let (title, excerpt) = (Marked::whole(query, &title), Marked::excerpt(query, &text));
+                    (word, Hit::Document { document_id: id.into(), title, updated_at, excerpt })
+                };
+                readable(rows, kind.table()).into_iter().map(hit).collect()
+            }
+        }
+    });
+    let place = |word: i64| ranked.iter().position(|one| one.row == word);
+    hits.sort_by_key(|(word, _)| place(*word));
+    Ok(hits.into_iter().map(|(_, hit)| hit).collect())
+}
+
+fn turn(row: TurnRow, query: &Query) -> Result<(i64, Hit), StoreError> {
+    let role = Role::parse(&row.role).ok_or_else(|| inconsistent("turns", "role", row.id, &row.role))?;
+    let hit = TurnHit {
+        turn_id: row.id.into(),
+        chat_id: row.chat_id.into(),
+        chat_title: row.title,
+        archived: row.archived_at.is_some(),
+        branch_id: row.branch_id.into(),
+        branch: row.name,
+        lock: Lock::new(row.provider, row.model),
+        role,
+        created_at: row.created_at,
+        excerpt: Marked::of_markdown(query, &row.text),
+    };
+    Ok((row.word, Hit::Turn(Box::new(hit))))
+}

@@ -1,0 +1,196 @@
+//! Writing the index: in the transaction of whoever writes the text. Each of these looks at what is stored by now and
+//! makes the index say so; called twice, it changes nothing. What is deleted needs no call.
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::search::keys::{self, Place};
+use crate::search::{Kind, parts, words};
+use turnleaf_domain::id::DocumentId;
+use turnleaf_domain::{ChatId, TurnId, UserId};
+
+sql! {
+    TURN = "SELECT c.owner_id, t.chat_id, t.branch_id, b.model, t.role, t.content_text FROM turns t \
+        JOIN chats c ON c.id = t.chat_id JOIN branches b ON b.id = t.branch_id WHERE t.id = $1";
+    CHAT = "SELECT owner_id, title FROM chats WHERE id = $1";
+    DOCUMENT = "SELECT d.owner_id, d.title, v.content FROM documents d \
+        LEFT JOIN document_versions v ON v.document_id = d.id AND v.version_timestamp = ( \
+            SELECT MAX(n.version_timestamp) FROM document_versions n WHERE n.document_id = d.id) \
+        WHERE d.id = $1";
+    KNOWN = "SELECT id, digest FROM search_entries WHERE item_id = $1";
+    FORGET = "DELETE FROM search_entries WHERE id = $1";
+    INSERT = "INSERT INTO search_entries (kind, item_id, owner_id, digest, parts) VALUES ($1, $2, $3, $4, $5) \
+        RETURNING id";
+    /// What is older than the index gets the numbers that were left for it.
+    INSERT_OLD = "INSERT INTO search_entries (id, kind, item_id, owner_id, digest, parts) VALUES ( \
+        (SELECT COALESCE(MAX(e.id), 0) + 1 FROM search_entries e WHERE e.id < 4294967296), $1, $2, $3, $4, $5) \
+        RETURNING id";
+}
+
+/// Of when the text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Age {
+    /// It is being written.
+    New,
+    /// It was there before the index.
+    Old,
+}
+
+/// Something to index.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub kind: Kind,
+    pub item: Uuid,
+    pub owner: UserId,
+    pub title: String,
+    pub text: String,
+    /// Keys of where it is.
+    pub places: Vec<String>,
+}
+
+/// Indexes what a turn says.
+pub async fn turn(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
+    new(tx, Kind::Turn, turn.uuid()).await
+}
+
+/// Indexes the title of a chat.
+pub async fn chat_title(tx: &mut Tx, chat: ChatId) -> Result<(), StoreError> {
+    new(tx, Kind::Chat, chat.uuid()).await
+}
+
+/// Indexes the title and the newest text of a document.
+pub async fn document(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
+    new(tx, Kind::Document, document.uuid()).await
+}
+
+/// Indexes what is new or changed. The index is derived: where it is damaged, or what stands beside the thing is, the thing is
+/// stored all the same.
+async fn new(tx: &mut Tx, kind: Kind, id: Uuid) -> Result<(), StoreError> {
+    tx.mark().await?;
+    let indexed = item(tx, kind, id, Age::New).await;
+    let flushed = match indexed {
+        Ok(()) => flush(tx).await,
+        failed => failed,
+    };
+    let is_tolerated = |error: &StoreError| error.is_damaged() || !error.is_database_wide();
+    if let Err(error) = tx.keep_or_undo(flushed, is_tolerated).await? {
+        tracing::error!(kind = kind.as_str(), %id, %error, "it could not be indexed for the search");
+    }
+    Ok(())
+}
+
+/// Lets SQLite write the words that it keeps back: a damaged index would else say so only when everything is committed.
+async fn flush(tx: &mut Tx) -> Result<(), StoreError> {
+    if let Tx::Sqlite(_) = tx {
+        tx.mark().await?;
+        tx.forget_mark().await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn item(tx: &mut Tx, kind: Kind, id: Uuid, age: Age) -> Result<(), StoreError> {
+    match entry(tx, kind, id).await? {
+        Some(entry) => set(tx, &entry, age).await,
+        None => Ok(()),
+    }
+}
+
+/// What there is to index of something, on a connection or a pool.
+macro_rules! entry_on {
+    ($on:expr, $kind:expr, $id:expr) => {{
+        let (kind, id) = ($kind, $id);
+        let entry =
+            |owner: Uuid, title, text, places| Entry { kind, item: id, owner: owner.into(), title, text, places };
+        match kind {
+            Kind::Turn => {
+                let row: Option<TurnRow> = sqlx::query_as(TURN).bind(id).fetch_optional($on).await?;
+                row.map(|(owner, chat, branch, model, role, text)| {
+                    let places = [Place::Chat(chat), Place::Branch(branch), Place::Model(&model), Place::Role(&role)];
+                    entry(owner, String::new(), text, places.map(Place::key).into())
+                })
+            }
+            Kind::Chat => {
+                let row: Option<(Uuid, String)> = sqlx::query_as(CHAT).bind(id).fetch_optional($on).await?;
+                row.map(|(owner, title)| entry(owner, String::new(), title, Vec::new()))
+            }
+            Kind::Document => {
+                let row: Option<(Uuid, String, Option<String>)> =
+                    sqlx::query_as(DOCUMENT).bind(id).fetch_optional($on).await?;
+                row.map(|(owner, title, text)| entry(owner, title, text.unwrap_or_default(), Vec::new()))
+            }
+        }
+    }};
+}
+
+type TurnRow = (Uuid, Uuid, Uuid, String, String, String);
+
+/// What there is to index of something, for who compares; `None` when it is not there.
+pub(crate) async fn stored(db: &Db, kind: Kind, id: Uuid) -> Result<Option<Entry>, StoreError> {
+    Ok(on!(db, |pool| entry_on!(pool, kind, id)))
+}
+
+async fn entry(tx: &mut Tx, kind: Kind, id: Uuid) -> Result<Option<Entry>, StoreError> {
+    Ok(in_tx!(tx, |conn| entry_on!(conn, kind, id)))
+}
+
+impl Entry {
+    /// What tells this text, indexed by these rules, from any other.
+    pub fn digest(&self) -> i64 {
+        let mut hash = Sha256::new();
+        hash.update(keys::RULES.to_be_bytes());
+        for text in self.places.iter().chain([&self.title, &self.text]) {
+            hash.update(text.as_bytes());
+            hash.update([0]);
+        }
+        let first = hash.finalize().first_chunk::<8>().copied().unwrap_or_default();
+        i64::from_be_bytes(first)
+    }
+
+    /// The keys of each part, with what they begin with; none for a text that nothing can find.
+    pub fn keys(&self) -> Vec<Vec<String>> {
+        let beginning = keys::beginning(self.owner, self.kind);
+        let stretches = parts::of(&self.text);
+        let of_part = |(at, text): (usize, &&str)| {
+            let folded: Vec<char> = parts::folded(&self.title, text, at, stretches.len()).chars().collect();
+            let keys = keys::of_text(&folded);
+            keys.iter().chain(&self.places).map(|key| format!("{beginning}{key}")).collect::<Vec<_>>()
+        };
+        let all: Vec<Vec<String>> = stretches.iter().enumerate().map(of_part).collect();
+        if all.iter().all(|keys| keys.len() == self.places.len()) { Vec::new() } else { all }
+    }
+}
+
+async fn set(tx: &mut Tx, entry: &Entry, age: Age) -> Result<(), StoreError> {
+    let digest = entry.digest();
+    let known: Option<(i64, i64)> =
+        in_tx!(&mut *tx, |conn| sqlx::query_as(KNOWN).bind(entry.item).fetch_optional(conn).await?);
+    if let Some((id, indexed)) = known {
+        if indexed == digest {
+            return Ok(());
+        }
+        in_tx!(&mut *tx, |conn| {
+            sqlx::query(FORGET).bind(id).execute(conn).await?;
+        });
+    }
+    let keys = entry.keys();
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let count = i64::try_from(keys.len()).unwrap_or(parts::ROWS);
+    let id: i64 = in_tx!(&mut *tx, |conn| {
+        sqlx::query_scalar(if age == Age::New { INSERT } else { INSERT_OLD })
+            .bind(entry.kind.as_str())
+            .bind(entry.item)
+            .bind(entry.owner.uuid())
+            .bind(digest)
+            .bind(count)
+            .fetch_one(conn)
+            .await?
+    });
+    for (row, keys) in (id * parts::ROWS..).zip(&keys) {
+        words::insert(tx, row, &keys.join(" ")).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Long texts are searched in parts: neither the index nor the memory holds them whole. A part is so many characters of
+//! the text and has the end of the one before, so that no word of a query is cut. All words of a query are in one part.
+
+use crate::search::fold::{Class, class, fold};
+use turnleaf_domain::limits;
+
+/// Rows of the index that belong to one entry.
+pub const ROWS: i64 = limits::SEARCH_PARTS as i64;
+
+const STEP: usize = limits::SEARCH_PART_CHARS - limits::SEARCH_OVERLAP_CHARS;
+
+/// How many parts a text of so many characters has.
+pub fn count(chars: usize) -> usize {
+    chars.saturating_sub(limits::SEARCH_OVERLAP_CHARS).div_ceil(STEP).clamp(1, limits::SEARCH_PARTS)
+}
+
+/// The character that a part begins with, from 0.
+pub fn start(part: usize) -> usize {
+    part * STEP
+}
+
+/// The parts of a text.
+pub fn of(text: &str) -> Vec<&str> {
+    let chars = text.chars().count();
+    if count(chars) == 1 && chars <= limits::SEARCH_PART_CHARS {
+        return vec![text];
+    }
+    let byte =
+        |from: usize, letters: usize| text[from..].char_indices().nth(letters).map_or(text.len(), |(n, _)| from + n);
+    let mut from = 0;
+    let mut parts = Vec::new();
+    for _ in 0..count(chars) {
+        parts.push(&text[from..byte(from, limits::SEARCH_PART_CHARS)]);
+        from = byte(from, STEP);
+    }
+    parts
+}
+
+/// A part as it is searched, behind the title of what it is part of. A word that is cut is left to the part that has it
+/// whole.
+pub fn folded(title: &str, text: &str, part: usize, parts: usize) -> String {
+    let folded = fold(text);
+    let is_word = |letter: char| class(letter) == Class::Word;
+    let mut shown = folded.as_str();
+    if part > 0 {
+        shown = shown.trim_start_matches(is_word);
+    }
+    if part + 1 < parts {
+        shown = shown.trim_end_matches(is_word);
+    }
+    if title.is_empty() { shown.to_owned() } else { format!("{}\n{shown}", fold(title)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_overlap_and_miss_nothing() {
+        let most = limits::SEARCH_PART_CHARS;
+        for (chars, parts) in [(0, 1), (1, 1), (most, 1), (most + 1, 2), (most + STEP, 2), (most + STEP + 1, 3)] {
+            let text: String = (0..chars).map(|n| if n % 7 == 0 { '你' } else { 'a' }).collect();
+            let all = of(&text);
+            assert_eq!((all.len(), count(chars)), (parts, parts), "{chars}");
+            let letters: Vec<char> = text.chars().collect();
+            for (at, part) in all.iter().enumerate() {
+                let said: Vec<char> = part.chars().collect();
+                assert_eq!(said, letters[start(at)..(start(at) + most).min(chars)]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_cut_is_in_the_part_that_has_it_whole() {
+        assert_eq!(folded("", "rty tree par", 1, 3), " tree ");
+        assert_eq!(folded("", "rty tree par", 0, 1), "rty tree par");
+        assert_eq!(folded("My Title", "Text", 0, 1), "my title\ntext");
+    }
+}

@@ -1,0 +1,268 @@
+//! What a query finds, and how well: the one rule, for both databases.
+//!
+//! A text is found when it has every word of the query, letter for letter as `fold` sees them. A word of the query is what
+//! stands between its spaces, signs included. It begins where a word of the text begins and ends where one ends; the last
+//! one may go on in the text, once it is long enough to say something. In scripts without spaces every letter is a word.
+
+use chrono::{DateTime, Utc};
+
+use crate::search::fold::{Class, class, fold};
+use crate::search::keys::{self, Wanted};
+use turnleaf_domain::{Invalid, Role, limits};
+
+/// Occurrences of one word that are looked at in one text.
+const OCCURRENCES: usize = 64;
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    terms: Vec<Term>,
+    /// As it was typed, without the spaces around it.
+    text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Term {
+    text: String,
+    chars: Vec<char>,
+    /// Its last word may go on.
+    may_go_on: bool,
+    begins_with_word: bool,
+    ends_with_word: bool,
+}
+
+/// A word of the query in a folded text: bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Occurrence {
+    pub start: usize,
+    pub end: usize,
+    /// Which word of the query.
+    pub term: usize,
+}
+
+impl Query {
+    /// What these words mean: themselves. Nothing in them is a wildcard or an operator.
+    ///
+    /// # Errors
+    /// They are none, more than [`limits::SEARCH_TERMS`], or longer than [`limits::SEARCH_CHARS`]; the field is `q`.
+    pub fn new(query: &str) -> Result<Self, Invalid> {
+        if query.chars().count() > limits::SEARCH_CHARS {
+            return Err(Invalid::new("q", format!("must be at most {} characters", limits::SEARCH_CHARS)));
+        }
+        let folded = fold(query);
+        let words: Vec<&str> = folded.split(|letter| class(letter) == Class::Space).filter(|w| !w.is_empty()).collect();
+        if words.is_empty() {
+            return Err(Invalid::new("q", "must not be empty"));
+        }
+        if words.len() > limits::SEARCH_TERMS {
+            return Err(Invalid::new("q", format!("must be at most {} words", limits::SEARCH_TERMS)));
+        }
+        let terms = words.iter().enumerate().map(|(at, word)| Term::new(word, at + 1 == words.len())).collect();
+        Ok(Self { terms, text: query.trim().to_owned() })
+    }
+
+    /// As it was typed, without the spaces around it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Keys that every text has that this finds.
+    pub(super) fn keys(&self) -> Vec<Wanted> {
+        let mut wanted: Vec<Wanted> = Vec::new();
+        for one in self.terms.iter().flat_map(|term| keys::of_term(&term.chars, term.may_go_on)) {
+            if !wanted.contains(&one) {
+                wanted.push(one);
+            }
+        }
+        wanted
+    }
+
+    /// Where the words are in a folded text, in order; `None` when one of them is not.
+    pub fn places(&self, folded: &str) -> Option<Vec<Occurrence>> {
+        self.is_in(folded).then(|| self.some_places(folded))
+    }
+
+    /// Where any of the words are in a folded text, in order.
+    pub fn some_places(&self, folded: &str) -> Vec<Occurrence> {
+        let places = |(at, term): (usize, &Term)| -> Vec<Occurrence> {
+            let some = term.places(folded).take(OCCURRENCES);
+            some.map(|(start, end)| Occurrence { start, end, term: at }).collect()
+        };
+        let mut found: Vec<Occurrence> = self.terms.iter().enumerate().flat_map(places).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Whether this folded text has the words.
+    pub fn is_in(&self, folded: &str) -> bool {
+        self.terms.iter().all(|term| term.places(folded).next().is_some())
+    }
+
+    /// How well a folded text has the words, `None` when it has not: more is better. Words beside each other count
+    /// most, then words near each other, how often they are there, and how new it is. Never about the moment of asking,
+    /// so that pages of one search agree.
+    pub fn points(&self, folded: &str, of: Option<Role>, at: DateTime<Utc>) -> Option<i64> {
+        let found = self.places(folded)?;
+        let (start, end) = nearest(&found, self.terms.len());
+        let letters: usize = self.terms.iter().map(|term| term.text.len()).sum();
+        let between = (end - start).saturating_sub(letters);
+        let mut points = match between {
+            _ if between < self.terms.len() && self.is_in_order(&found, start) => 60,
+            0..=10 => 40,
+            11..=50 => 30,
+            51..=200 => 20,
+            201..=1000 => 10,
+            _ => 0,
+        };
+        if self.terms.last().is_some_and(|term| term.is_whole_in(folded)) {
+            points += 10;
+        }
+        points += 2 * i64::try_from((found.len() / self.terms.len()).min(5)).unwrap_or(0);
+        if of == Some(Role::User) {
+            points += 4;
+        }
+        // Two months are worth ten points.
+        Some(points + at.timestamp().div_euclid(6 * 24 * 60 * 60))
+    }
+
+    /// Whether the words stand as they were typed from here on.
+    fn is_in_order(&self, found: &[Occurrence], start: usize) -> bool {
+        let mut places = found.iter().filter(|place| place.start >= start);
+        (0..self.terms.len()).all(|term| places.next().is_some_and(|place| place.term == term))
+    }
+}
+
+/// The shortest stretch that has every word; the first of those.
+fn nearest(found: &[Occurrence], terms: usize) -> (usize, usize) {
+    let mut last: Vec<Option<Occurrence>> = vec![None; terms];
+    let mut best = (0, usize::MAX);
+    for place in found {
+        if let Some(slot) = last.get_mut(place.term) {
+            *slot = Some(*place);
+        }
+        let Some(start) = last.iter().map(|place| place.map(|place| place.start)).min().flatten() else { continue };
+        let end = last.iter().flatten().map(|place| place.end).max().unwrap_or(start);
+        if end - start < best.1 - best.0 {
+            best = (start, end);
+        }
+    }
+    best
+}
+
+impl Term {
+    fn new(word: &str, is_last: bool) -> Self {
+        let chars: Vec<char> = word.chars().collect();
+        let is_word = |letter: Option<&char>| letter.is_some_and(|letter| class(*letter) == Class::Word);
+        let run = chars.iter().rev().take_while(|letter| class(**letter) == Class::Word).count();
+        Self {
+            text: word.to_owned(),
+            may_go_on: is_last && run >= limits::SEARCH_PREFIX_CHARS,
+            begins_with_word: is_word(chars.first()),
+            ends_with_word: is_word(chars.last()),
+            chars,
+        }
+    }
+
+    fn places<'a>(&'a self, folded: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let step = self.chars.first().map_or(1, |letter| letter.len_utf8());
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            loop {
+                let start = from + folded.get(from..)?.find(&self.text)?;
+                let end = start + self.text.len();
+                if self.fits(folded, start, end) {
+                    from = end;
+                    return Some((start, end));
+                }
+                from = start + step;
+            }
+        })
+    }
+
+    fn fits(&self, folded: &str, start: usize, end: usize) -> bool {
+        let is_word = |letter: Option<char>| letter.is_some_and(|letter| class(letter) == Class::Word);
+        let begins = !self.begins_with_word || !is_word(folded[..start].chars().next_back());
+        begins && (!self.ends_with_word || self.may_go_on || !is_word(folded[end..].chars().next()))
+    }
+
+    fn is_whole_in(&self, folded: &str) -> bool {
+        let whole = Self { may_go_on: false, ..self.clone() };
+        whole.places(folded).next().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finds(query: &str, text: &str) -> bool {
+        Query::new(query).unwrap().is_in(&fold(text))
+    }
+
+    #[test]
+    fn every_sign_means_itself() {
+        for sign in [
+            "%",
+            "_",
+            "100%",
+            "a_b",
+            "\"",
+            "foo\"bar",
+            "AND",
+            "*",
+            "NEAR(",
+            "a-b",
+            "C++",
+            "zz:hello",
+            "(((",
+            "' OR 1=1--",
+        ] {
+            assert!(finds(sign, &format!("before {sign} after")), "{sign}");
+            assert!(!finds(sign, "before axb 100 zz hello NEA foobar C after"), "{sign}");
+        }
+    }
+
+    #[test]
+    fn words_are_found_from_their_beginning_and_the_last_one_may_go_on() {
+        assert!(finds("tree", "Trees"));
+        assert!(finds("old tree", "the trees are old"));
+        assert!(!finds("tree", "a subtree"));
+        assert!(!finds("tree old", "trees that are old"));
+        assert!(!finds("tr", "trees"), "too short to go on");
+        assert!(finds("tr", "a tr element"));
+        assert!(finds("cafe", "Un Café") && finds("CAFÉ", "cafes"));
+        assert!(finds("你好", "你好世界 再见") && finds("界", "你好世界"));
+        assert!(!finds("你坏", "你好世界"));
+        assert!(finds("模型 gpt", "GPT模型") && finds("GPT模", "用GPT模型"));
+        assert!(finds("😀", "hm😀😀") && !finds("😁", "hm😀"));
+        assert!(finds("/usr/local", "cd /usr/local/bin"));
+        assert!(finds("a-a", "ba-a-a"));
+        assert!(finds("학교", "학교에서 공부"));
+    }
+
+    #[test]
+    fn bounds_are_named() {
+        assert!(Query::new(&"a".repeat(256)).is_ok());
+        assert!(Query::new(&"a ".repeat(16)).is_ok());
+        for wrong in [&"a".repeat(257), &"a ".repeat(17), "", " \n\u{200b}"] {
+            assert_eq!(Query::new(wrong).unwrap_err().field, "q");
+        }
+    }
+
+    #[test]
+    fn what_is_nearer_comes_first() {
+        let at = DateTime::UNIX_EPOCH;
+        let query = Query::new("green tree").unwrap();
+        let points = |text: &str| query.points(&fold(text), None, at).unwrap();
+        let far = format!("green {} tree", "so ".repeat(100));
+        let order = ["a green tree", "a tree, green", "green and also a bit of a tree", &far];
+        for pair in order.windows(2) {
+            assert!(points(pair[0]) > points(pair[1]), "{pair:?}");
+        }
+        assert!(points("green tree") > points("green trees"));
+        assert!(query.points(&fold("green trees"), Some(Role::User), at) > Some(points("green trees")));
+        assert!(query.points("green", None, at).is_none());
+        let later = at + chrono::TimeDelta::days(60);
+        assert!(query.points(&fold("green trees"), None, later) >= Some(points("green trees") + 10));
+    }
+}

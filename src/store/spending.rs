@@ -1,0 +1,235 @@
+//! What was spent: tokens and money of a turn, and of everything in a period by day, model, provider, chat or branch.
+//!
+//! What was paid stays paid: generations of deleted turns and chats count until they are purged. A chat that is deleted
+//! has no name here any more, but its sums do.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::readable::{Lossy, Readable, kept, readable};
+use crate::rows::{UsageRow, parse_word, place};
+use turnleaf_domain::{BranchId, Charge, ChatId, Cost, CostBasis, TurnId, Usage, UserId};
+
+macro_rules! token_sums {
+    () => {
+        concat!(
+            "CAST(",
+            bounded_sum!("g.input_tokens"),
+            " AS BIGINT) AS input_tokens, CAST(",
+            bounded_sum!("g.output_tokens"),
+            " AS BIGINT) AS output_tokens, CAST(",
+            bounded_sum!("g.cache_read_tokens"),
+            " AS BIGINT) AS cache_read_tokens, CAST(",
+            bounded_sum!("g.cache_write_tokens"),
+            " AS BIGINT) AS cache_write_tokens, CAST(",
+            bounded_sum!("g.reasoning_tokens"),
+            " AS BIGINT) AS reasoning_tokens"
+        )
+    };
+}
+
+/// Sums over the generations that are over, of this owner ($1), that began from $2 on and before $3. `$keys` are the
+/// columns that tell the sums apart, `$which` says what else must hold.
+macro_rules! sums {
+    ($keys:literal, $joins:literal, $which:literal, $group:literal) => {
+        concat!(
+            "SELECT ",
+            $keys,
+            ", COUNT(*) AS generations, ",
+            token_sums!(),
+            ", CAST(SUM(CASE WHEN g.input_tokens IS NULL OR g.output_tokens IS NULL THEN 1 ELSE 0 END) AS BIGINT) \
+             AS unknown_token_generations, CAST(",
+            bounded_sum!("g.cost_micros"),
+            " AS BIGINT) AS cost_micros, CAST(SUM(CASE WHEN g.cost_micros IS NULL THEN 1 ELSE 0 END) AS BIGINT) AS unknown_cost_generations, \
+             CAST(SUM(CASE WHEN g.cost_basis IN ('configured', 'listed') THEN 1 ELSE 0 END) AS BIGINT) \
+             AS estimated_generations FROM chats c JOIN turns t ON t.chat_id = c.id \
+             JOIN generations g ON g.turn_id = t.id ",
+            $joins,
+            " WHERE c.owner_id = $1 AND g.started_at >= $2 AND g.started_at < $3 AND g.status <> 'running' AND NOT g.is_copy",
+            $which,
+            " GROUP BY ",
+            $group,
+            " ORDER BY ",
+            $group
+        )
+    };
+}
+
+sql! {
+    TURN_USAGE = concat!("SELECT ", token_sums!(), " FROM generations g WHERE g.turn_id = $1");
+    TURN_CHARGES = "SELECT cost_micros, cost_basis, price_version FROM generations WHERE turn_id = $1 ORDER BY step";
+    // A time is text in SQLite and becomes the same text in PostgreSQL, as far as the day.
+    BY_DAY = sums!("SUBSTR(CAST(g.started_at AS TEXT), 1, 10) AS day", "", "", "1");
+    BY_MODEL = sums!("g.provider AS provider, COALESCE(g.model_returned, g.model_requested) AS model", "", "", "1, 2");
+    BY_PROVIDER = sums!("g.provider AS provider", "", "", "1");
+    BY_CHAT = sums!("CASE WHEN c.deleted_at IS NULL THEN c.id END AS chat_id, \
+        CASE WHEN c.deleted_at IS NULL THEN c.title END AS title", "", "", "1, 2");
+    BY_BRANCH = sums!("b.id AS branch_id, b.name AS branch_name", "JOIN branches b ON b.id = t.branch_id",
+        " AND c.id = $4 AND c.deleted_at IS NULL", "1, 2");
+}
+
+/// What the sums are told apart by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouping {
+    /// The day on which the provider was called, in UTC.
+    Day,
+    /// Provider and model, by the name under which it answered.
+    Model,
+    Provider,
+    Chat,
+    /// The branches of one chat that is not deleted, each with the turns that were written on it.
+    Branch(ChatId),
+}
+
+/// One sum. Of the fields before `generations`, those of the grouping are set.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, utoipa::ToSchema)]
+pub struct Sum {
+    /// `YYYY-MM-DD`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub day: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Absent in the sum of all deleted chats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat_id: Option<ChatId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch_id: Option<BranchId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch_name: Option<String>,
+    /// Calls of a provider.
+    pub generations: u64,
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// Calls of which the tokens read or the tokens written are unknown: the sums of tokens lack them.
+    pub unknown_token_generations: u64,
+    /// Millionths of a US dollar: the sum of what is known; null where nothing is.
+    pub cost_micros: Option<u64>,
+    /// Calls of which the cost is unknown: the sum of costs lacks them.
+    pub unknown_cost_generations: u64,
+    /// Calls of which the cost was computed from a price list.
+    pub estimated_generations: u64,
+}
+
+impl Sum {
+    /// Adds up sums that have nothing in common.
+    pub fn total(sums: &[Self]) -> Self {
+        sums.iter().fold(Self::default(), |total, sum| Self {
+            generations: total.generations + sum.generations,
+            usage: total.usage + sum.usage,
+            unknown_token_generations: total.unknown_token_generations + sum.unknown_token_generations,
+            cost_micros: match (total.cost_micros, sum.cost_micros) {
+                (None, None) => None,
+                (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+            },
+            unknown_cost_generations: total.unknown_cost_generations + sum.unknown_cost_generations,
+            estimated_generations: total.estimated_generations + sum.estimated_generations,
+            ..Self::default()
+        })
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct SumRow {
+    #[sqlx(default)]
+    day: Lossy<Option<String>>,
+    #[sqlx(default)]
+    provider: Lossy<Option<String>>,
+    #[sqlx(default)]
+    model: Lossy<Option<String>>,
+    #[sqlx(default)]
+    chat_id: Lossy<Option<Uuid>>,
+    #[sqlx(default)]
+    title: Lossy<Option<String>>,
+    #[sqlx(default)]
+    branch_id: Lossy<Option<Uuid>>,
+    #[sqlx(default)]
+    branch_name: Lossy<Option<String>>,
+    generations: i64,
+    #[sqlx(flatten)]
+    usage: UsageRow,
+    unknown_token_generations: i64,
+    cost_micros: Option<i64>,
+    unknown_cost_generations: i64,
+    estimated_generations: i64,
+}
+
+impl From<SumRow> for Sum {
+    /// A label that cannot be read is left out: what was spent under it counts all the same.
+    fn from(row: SumRow) -> Self {
+        let of_chat = |id: &Lossy<Option<Uuid>>| id.known().copied().flatten().unwrap_or_default();
+        let (chat, branch) = (of_chat(&row.chat_id), of_chat(&row.branch_id));
+        Self {
+            day: row.day.unwrap_or_default("generations", "started_at", Uuid::nil()),
+            provider: row.provider.unwrap_or_default("generations", "provider", Uuid::nil()),
+            model: row.model.unwrap_or_default("generations", "model_returned", Uuid::nil()),
+            chat_id: row.chat_id.unwrap_or_default("chats", "id", Uuid::nil()).map(ChatId::from),
+            title: row.title.unwrap_or_default("chats", "title", chat),
+            branch_id: row.branch_id.unwrap_or_default("branches", "id", Uuid::nil()).map(BranchId::from),
+            branch_name: row.branch_name.unwrap_or_default("branches", "name", branch),
+            generations: place(row.generations),
+            usage: row.usage.into(),
+            unknown_token_generations: place(row.unknown_token_generations),
+            cost_micros: row.cost_micros.map(place),
+            unknown_cost_generations: place(row.unknown_cost_generations),
+            estimated_generations: place(row.estimated_generations),
+        }
+    }
+}
+
+/// The sums of this owner over the calls that began from `from` on and before `to`, in the order of what tells them
+/// apart.
+pub async fn sums(
+    db: &Db,
+    owner: UserId,
+    (from, to): (DateTime<Utc>, DateTime<Utc>),
+    by: Grouping,
+) -> Result<Vec<Sum>, StoreError> {
+    let (text, chat) = match by {
+        Grouping::Day => (BY_DAY, None),
+        Grouping::Model => (BY_MODEL, None),
+        Grouping::Provider => (BY_PROVIDER, None),
+        Grouping::Chat => (BY_CHAT, None),
+        Grouping::Branch(chat) => (BY_BRANCH, Some(chat)),
+    };
+    let rows: Vec<Readable<SumRow>> = on!(db, |pool| {
+        let query = sqlx::query_as(text).bind(owner.uuid()).bind(from).bind(to);
+        match chat {
+            Some(chat) => query.bind(chat.uuid()).fetch_all(pool).await?,
+            None => query.fetch_all(pool).await?,
+        }
+    });
+    Ok(readable(rows, "generations").into_iter().map(Sum::from).collect())
+}
+
+#[derive(sqlx::FromRow)]
+struct ChargeRow {
+    cost_micros: Option<i64>,
+    cost_basis: Option<String>,
+    price_version: Option<String>,
+}
+
+impl ChargeRow {
+    fn into_charge(self, turn: TurnId) -> Result<Option<Charge>, StoreError> {
+        let (Some(micros), Some(basis)) = (self.cost_micros, self.cost_basis) else { return Ok(None) };
+        let basis: CostBasis = parse_word(basis, "generations", "cost_basis", turn)?;
+        Ok(Some(Charge { micros: place(micros), basis, price_version: self.price_version }))
+    }
+}
+
+/// What a turn's generations used, as far as they said, and what they cost together (domain.md I11).
+pub async fn of_turn(db: &Db, turn: TurnId) -> Result<(Usage, Option<Cost>), StoreError> {
+    let (usage, rows): (UsageRow, Vec<Readable<ChargeRow>>) = on!(db, |pool| {
+        let usage = sqlx::query_as(TURN_USAGE).bind(turn.uuid()).fetch_one(pool).await?;
+        (usage, sqlx::query_as(TURN_CHARGES).bind(turn.uuid()).fetch_all(pool).await?)
+    });
+    let rows = readable(rows, "generations").into_iter();
+    let charges = kept(rows.map(|row| row.into_charge(turn)), "generations");
+    Ok((usage.into(), Cost::of_turn(charges.iter().map(Option::as_ref))))
+}

@@ -1,0 +1,138 @@
+//! Bytes that a person keeps, for the quota: chats with everything that belongs to them, and files and documents.
+//!
+//! A turn is counted once, after its end, into `turns.stored_bytes`; the sum of a person is an index scan. Whatever changes
+//! the rows of an ended turn clears its number (`recount`). The journal and arriving pieces of bodies are temporary and are
+//! summed as they are. Indexes and the overhead of rows are not counted, and deleted things are until they are purged.
+
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Readable, readable};
+use crate::rows::place;
+use turnleaf_domain::{TurnId, UserId};
+
+/// The bytes of turn `t` without what is temporary.
+macro_rules! bytes_of_turn {
+    () => {
+        "CAST(octet_length(t.content_text) + COALESCE(octet_length(CAST(t.error AS TEXT)), 0) \
+        + COALESCE((SELECT SUM(octet_length(b.content) + octet_length(b.metadata)) \
+            FROM turn_blocks b WHERE b.turn_id = t.id), 0) \
+        + COALESCE((SELECT SUM(COALESCE(octet_length(g.raw_response), 0) + COALESCE(octet_length(CAST(g.error AS TEXT)), 0) \
+                + COALESCE(octet_length(q.body), 0) + COALESCE(octet_length(q.manifest), 0)) \
+            FROM generations g LEFT JOIN generation_requests q ON q.generation_id = g.id \
+            WHERE g.turn_id = t.id), 0) AS BIGINT)"
+    };
+}
+pub(super) use bytes_of_turn;
+
+/// Locks turns that are to be counted: what changes meanwhile is seen by the count, or clears it afterwards. `$locking`
+/// ends the choice of the rows.
+macro_rules! reserve_turns {
+    ($locking:literal) => {
+        concat!(
+            "UPDATE turns SET stored_bytes = 0 WHERE id IN (SELECT u.id FROM turns u \
+                WHERE u.stored_bytes IS NULL AND u.completed_at IS NOT NULL LIMIT $1",
+            $locking,
+            ") RETURNING id"
+        )
+    };
+}
+
+/// On PostgreSQL a count waits for no row while it holds others, so that it cannot deadlock with a transaction that takes
+/// them in another order. What is locked is counted the next time. SQLite has one writer and no locks of rows.
+const RESERVE_UNLOCKED: &str = reserve_turns!(" FOR UPDATE SKIP LOCKED");
+
+sql! {
+    RESERVE = reserve_turns!("");
+    COUNT = concat!("UPDATE turns AS t SET stored_bytes = ", bytes_of_turn!(), " WHERE t.id = $1");
+    RECOUNT = "UPDATE turns SET stored_bytes = NULL WHERE id = $1";
+    RECOUNT_OF_CALL = "UPDATE turns SET stored_bytes = NULL WHERE id = (SELECT turn_id FROM generations WHERE id = $1)";
+    COUNTED = concat!("SELECT CAST(COALESCE(", bounded_sum!("t.stored_bytes"), ", 0) AS BIGINT) FROM chats c \
+        JOIN turns t ON t.chat_id = c.id WHERE c.owner_id = $1");
+    UNCOUNTED = concat!("SELECT CAST(COALESCE(SUM(", bytes_of_turn!(), "), 0) AS BIGINT) FROM (SELECT u.id FROM turns u \
+            WHERE u.stored_bytes IS NULL AND u.completed_at IS NOT NULL LIMIT $2) n \
+        JOIN turns t ON t.id = n.id JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1");
+    JOURNAL = "SELECT CAST(COALESCE(SUM(octet_length(e.event)), 0) AS BIGINT) FROM turn_events e \
+        JOIN turns t ON t.id = e.turn_id JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1";
+    PIECES = "SELECT CAST(COALESCE(SUM(octet_length(k.bytes)), 0) AS BIGINT) FROM generation_chunks k \
+        JOIN generations g ON g.id = k.generation_id JOIN turns t ON t.id = g.turn_id \
+        JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1";
+    /// A blob counts once, under whatever name and form its owner has it.
+    FILES = concat!("SELECT CAST(COALESCE(", bounded_sum!("b.byte_count"), ", 0) AS BIGINT) FROM blobs b WHERE b.sha256 IN ( \
+        SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \
+        UNION SELECT f.is_in FROM uploads u JOIN blob_forms f ON f.sha256 = u.sha256 WHERE u.owner_id = $1 \
+        UNION SELECT v.origin FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE d.owner_id = $1 \
+        UNION SELECT r.sha256 FROM block_blobs r JOIN turn_blocks k ON k.id = r.block_id \
+            JOIN chats c ON c.id = k.chat_id WHERE c.owner_id = $1)");
+    DOCUMENTS = concat!("SELECT CAST(COALESCE(", bounded_sum!("v.byte_count"), ", 0) AS BIGINT) FROM document_versions v \
+        JOIN documents d ON d.id = v.document_id WHERE d.owner_id = $1");
+}
+
+/// Turns that are counted in one transaction: others wait for the writer meanwhile.
+const TURNS_AT_A_TIME: i64 = 200;
+/// Turns that a measurement adds up because they are not counted yet.
+const UNCOUNTED_TURNS: i64 = 2_000;
+
+/// What a person keeps, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoredBytes {
+    /// Chats: messages, replies, requests, raw bodies and journals.
+    pub chats: u64,
+    /// Uploads and files of tools, with their other forms.
+    pub files: u64,
+    /// The texts of documents, all versions.
+    pub documents: u64,
+}
+
+impl StoredBytes {
+    pub fn total(self) -> u64 {
+        self.chats.saturating_add(self.files).saturating_add(self.documents)
+    }
+}
+
+/// Counts some turns that ended; false when none are left.
+pub async fn count_step(db: &Db) -> Result<bool, StoreError> {
+    let mut tx = db.begin().await?;
+    let reserve = if matches!(tx, Tx::Postgres(_)) { RESERVE_UNLOCKED } else { RESERVE };
+    let is_more = in_tx!(&mut tx, |conn| {
+        let turns: Vec<Readable<(Uuid,)>> = sqlx::query_as(reserve).bind(TURNS_AT_A_TIME).fetch_all(&mut *conn).await?;
+        let is_more = !turns.is_empty();
+        // One whose id cannot be read is locked, and with that counted as nothing.
+        for (turn,) in readable(turns, "turns") {
+            sqlx::query(COUNT).bind(turn).execute(&mut *conn).await?;
+        }
+        is_more
+    });
+    tx.commit().await?;
+    Ok(is_more)
+}
+
+/// Forgets the number of a turn, whose rows change after its end.
+pub async fn recount(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(RECOUNT).bind(turn.uuid()).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// The same of the turn that a call belongs to.
+pub(super) async fn recount_of_call(tx: &mut Tx, generation: Uuid) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(RECOUNT_OF_CALL).bind(generation).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// Measures what a person keeps. Right after an upgrade, while turns of before are still being counted, it is too low.
+pub async fn measure(db: &Db, owner: UserId) -> Result<StoredBytes, StoreError> {
+    let owner = owner.uuid();
+    let sum = |text: &'static str| async move {
+        let sum: i64 = on!(db, |pool| sqlx::query_scalar(text).bind(owner).fetch_one(pool).await?);
+        Ok::<_, StoreError>(place(sum))
+    };
+    let uncounted: i64 =
+        on!(db, |pool| { sqlx::query_scalar(UNCOUNTED).bind(owner).bind(UNCOUNTED_TURNS).fetch_one(pool).await? });
+    let chats = sum(COUNTED).await? + place(uncounted) + sum(JOURNAL).await? + sum(PIECES).await?;
+    Ok(StoredBytes { chats, files: sum(FILES).await?, documents: sum(DOCUMENTS).await? })
+}

@@ -1,0 +1,178 @@
+//! Time limits of PostgreSQL. The server keeps some of them by itself; deadlines of our own are for a connection that is
+//! dead without an error, on which the server's answer never arrives. A file needs none: its driver bounds every wait.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt, StreamExt};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo, Postgres};
+use sqlx::{Describe, Either, Error, Execute, Executor, PgPool, SqlStr};
+
+/// All limits of one open database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// How long a task waits for a connection, and a write for the claim.
+    pub acquire: Duration,
+    /// How long a connection may take to show that it is alive.
+    pub probe: Duration,
+    /// How often the connection that holds the claim is probed.
+    pub probe_every: Duration,
+    /// How long a statement may take; `None` for commands, which migrate, check and export everything.
+    pub statement: Option<Duration>,
+    /// How long one attempt of the journal may take, from the connection to the commit.
+    pub attempt: Duration,
+    /// How long the outcome of a commit is asked for whose acknowledgement was lost.
+    pub outcome: Duration,
+}
+
+/// How long a statement waits for a row or table that another transaction holds.
+const LOCK: Duration = Duration::from_secs(10);
+/// How long a transaction may do nothing: what it holds is free then, also where its client is unreachable.
+const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(60);
+/// The server's probes of a silent client: a machine that is gone holds nothing for longer than 25 s.
+const KEEPALIVE: [(&str, &str); 4] = [
+    ("tcp_keepalives_idle", "10"),
+    ("tcp_keepalives_interval", "5"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "25000"),
+];
+
+impl TimeLimits {
+    /// Of a command: nothing limits what it does, but a dead connection is noticed.
+    pub const COMMAND: Self = Self {
+        acquire: Duration::from_secs(10),
+        probe: Duration::from_secs(2),
+        probe_every: Duration::from_secs(1),
+        statement: None,
+        attempt: Duration::from_secs(15),
+        outcome: Duration::from_secs(10),
+    };
+    /// Of a server.
+    pub const SERVING: Self = Self { statement: Some(Duration::from_secs(60)), ..Self::COMMAND };
+
+    /// What the server is asked to keep.
+    pub(super) fn apply(&self, options: PgConnectOptions) -> PgConnectOptions {
+        let options = options.options(KEEPALIVE);
+        let Some(statement) = self.statement else { return options };
+        let milliseconds = |limit: Duration| limit.as_millis().to_string();
+        options.options([
+            ("statement_timeout", milliseconds(statement)),
+            ("lock_timeout", milliseconds(LOCK.min(statement))),
+            ("idle_in_transaction_session_timeout", milliseconds(IDLE_IN_TRANSACTION)),
+        ])
+    }
+
+    /// The pool, whose statements have a deadline.
+    pub(crate) fn bounded<'p>(&self, pool: &'p PgPool) -> BoundedPool<'p> {
+        BoundedPool { pool, limit: self.silence() }
+    }
+
+    /// When a statement without an answer is given up: later than the server would have given it up.
+    pub(super) fn silence(&self) -> Option<Duration> {
+        self.statement.map(|statement| statement + self.probe)
+    }
+}
+
+/// The error of a deadline that passed; the store calls it busy, like any lost connection.
+pub(super) fn late() -> Error {
+    Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not answer in time"))
+}
+
+/// The work, given up after the limit.
+pub(super) async fn within<T>(
+    limit: Option<Duration>,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    match limit {
+        Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(late())),
+        None => work.await,
+    }
+}
+
+/// Items, each of which may take so long.
+fn each_within<'e, T: Send + 'e>(
+    limit: Option<Duration>,
+    items: BoxStream<'e, Result<T, Error>>,
+) -> BoxStream<'e, Result<T, Error>> {
+    let Some(limit) = limit else { return items };
+    let next = move |items: Option<BoxStream<'e, Result<T, Error>>>| async move {
+        let mut items = items?;
+        match tokio::time::timeout(limit, items.next()).await {
+            Ok(item) => item.map(|item| (item, Some(items))),
+            // What is left of the answer is given up with the connection.
+            Err(_) => Some((Err(late()), None)),
+        }
+    };
+    stream::unfold(Some(items), next).boxed()
+}
+
+/// A pool whose statements have a deadline.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BoundedPool<'p> {
+    pub pool: &'p PgPool,
+    pub limit: Option<Duration>,
+}
+
+/// A connection whose statements have a deadline.
+#[derive(Debug)]
+pub(crate) struct BoundedConnection<'x> {
+    pub connection: &'x mut PgConnection,
+    pub limit: Option<Duration>,
+}
+
+/// Both are executors by way of what they bound.
+macro_rules! bounded_executor {
+    (|$self:ident| $executor:expr) => {
+        type Database = Postgres;
+
+        fn fetch_many<'e, 'q: 'e, E>(
+            $self,
+            query: E,
+        ) -> BoxStream<'e, Result<Either<PgQueryResult, PgRow>, Error>>
+        where
+            'c: 'e,
+            E: 'q + Execute<'q, Postgres>,
+        {
+            let limit = $self.limit;
+            each_within(limit, $executor.fetch_many(query))
+        }
+
+        fn fetch_optional<'e, 'q: 'e, E>($self, query: E) -> BoxFuture<'e, Result<Option<PgRow>, Error>>
+        where
+            'c: 'e,
+            E: 'q + Execute<'q, Postgres>,
+        {
+            let limit = $self.limit;
+            within(limit, $executor.fetch_optional(query)).boxed()
+        }
+
+        fn prepare_with<'e>(
+            $self,
+            sql: SqlStr,
+            parameters: &'e [PgTypeInfo],
+        ) -> BoxFuture<'e, Result<PgStatement, Error>>
+        where
+            'c: 'e,
+        {
+            let limit = $self.limit;
+            within(limit, $executor.prepare_with(sql, parameters)).boxed()
+        }
+
+        fn describe<'e>($self, sql: SqlStr) -> BoxFuture<'e, Result<Describe<Postgres>, Error>>
+        where
+            'c: 'e,
+        {
+            let limit = $self.limit;
+            within(limit, $executor.describe(sql)).boxed()
+        }
+    };
+}
+
+impl<'c> Executor<'c> for BoundedPool<'c> {
+    bounded_executor!(|self| self.pool);
+}
+
+impl<'c> Executor<'c> for &'c mut BoundedConnection<'_> {
+    bounded_executor!(|self| (&mut *self.connection));
+}

@@ -1,0 +1,61 @@
+//! How the tools that the configuration file trusts described themselves when they were first seen.
+
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Lossy, Readable, readable};
+use crate::rows::plain;
+use turnleaf_domain::UserId;
+
+sql! {
+    PIN = "INSERT INTO trusted_tools (owner_id, server, tool, schema_hash) VALUES ($1, $2, $3, $4) \
+        ON CONFLICT (owner_id, server, tool) DO NOTHING";
+    ALL = "SELECT server, tool, schema_hash FROM trusted_tools WHERE owner_id = $1 ORDER BY server, tool";
+}
+
+/// A tool with the hash of its schema and description when it was first seen. What of it cannot be read is empty, which no
+/// server, tool or hash is: nothing is trusted because its row is damaged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustedTool {
+    pub server: String,
+    pub tool: String,
+    pub schema_hash: String,
+}
+
+impl TrustedTool {
+    /// Whether it may be of any tool of this server, because its names cannot be read.
+    pub fn is_of_unknown_tool(&self, server: &str) -> bool {
+        self.server.is_empty() || (self.server == server && self.tool.is_empty())
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct TrustedToolRow {
+    server: Lossy<String>,
+    tool: Lossy<String>,
+    schema_hash: Lossy<String>,
+}
+
+/// Keeps how a tool describes itself, unless it was seen before.
+pub async fn pin(tx: &mut Tx, owner: UserId, seen: &TrustedTool) -> Result<(), StoreError> {
+    let tool = plain(&seen.tool, "the tool")?;
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(PIN).bind(owner.uuid()).bind(seen.server.as_str()).bind(tool);
+        query.bind(seen.schema_hash.as_str()).execute(conn).await?;
+    });
+    Ok(())
+}
+
+/// All that were seen.
+pub async fn all(db: &Db, owner: UserId) -> Result<Vec<TrustedTool>, StoreError> {
+    let rows: Vec<Readable<TrustedToolRow>> =
+        on!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);
+    let read = |column, value: Lossy<String>| value.unwrap_or_default("trusted_tools", column, Uuid::nil());
+    let tool = |row: TrustedToolRow| TrustedTool {
+        server: read("server", row.server),
+        tool: read("tool", row.tool),
+        schema_hash: read("schema_hash", row.schema_hash),
+    };
+    Ok(readable(rows, "trusted_tools").into_iter().map(tool).collect())
+}

@@ -1,0 +1,263 @@
+//! Blocks as rows. `content` is the block's tagged JSON as text, on both databases: JSONB would reorder the keys of
+//! tool arguments and rewrite their numbers, and a reloaded reply must equal the live one byte for byte.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{self, Damage, Lossy, Readable, RowReader};
+use crate::rows::{to_json, word};
+use crate::turn_events::fixed_chunks;
+use crate::turns::span::{self, Span};
+use turnleaf_domain::block::{LAST_BLOCK_SEQ, chat_seq};
+use turnleaf_domain::{Author, Block, BlockId, BlockState, ChatId, GenerationId, Turn, TurnId, UserId};
+
+const TABLE: &str = "turn_blocks";
+/// Followed by rows of values.
+const INSERT: &str = "INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, \
+    parent_block_id, generation_id, metadata, created_at, updated_at) ";
+/// Blocks are append-only: only these change once a block exists (domain.md I6).
+const OR_UPDATE: &str = " ON CONFLICT (id) DO UPDATE SET state = excluded.state, content = excluded.content, \
+    metadata = excluded.metadata, updated_at = excluded.updated_at";
+
+sql! {
+    OF_TURN = "SELECT id, turn_id, seq, chat_seq, author, state, content, parent_block_id, generation_id, metadata, \
+        created_at FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
+    /// By the turn and by its places in the chat: either name of a row may be damaged.
+    PLACES = "SELECT id, seq, chat_seq, state FROM turn_blocks \
+        WHERE turn_id = $1 OR (chat_id = $2 AND chat_seq BETWEEN $3 AND $4)";
+    CLOSE_OPEN = "UPDATE turn_blocks SET state = $2, updated_at = $3 WHERE turn_id = $1 AND state = $4";
+    RESULTS_OF = "SELECT COUNT(*) FROM turn_blocks b JOIN turns t ON t.id = b.turn_id \
+        WHERE b.parent_block_id = $1 AND b.block_type = 'tool_result' AND t.deleted_at IS NULL";
+    /// Followed by the condition of a path's spans, and then by their order.
+    ON_PATH = "SELECT b.id, b.turn_id, b.seq, b.chat_seq, b.author, b.state, b.content, b.parent_block_id, \
+        b.generation_id, b.metadata, b.created_at FROM turns t CROSS JOIN chats c \
+        JOIN turn_blocks b ON b.turn_id = t.id ";
+    /// Followed by the condition of a path's spans. How long a text is, SQLite knows without reading it.
+    BYTES_ON_PATH = "SELECT t.depth, CAST(OCTET_LENGTH(b.content) AS BIGINT) FROM turns t \
+        CROSS JOIN chats c JOIN turn_blocks b ON b.turn_id = t.id ";
+    COUNT_ON_PATH = "SELECT COUNT(*) FROM turns t CROSS JOIN chats c JOIN turn_blocks b ON b.turn_id = t.id ";
+}
+
+/// A block to store, with where it belongs.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockOf<'a> {
+    pub chat_id: ChatId,
+    pub turn_id: TurnId,
+    pub block: &'a Block,
+}
+
+#[derive(sqlx::FromRow)]
+pub(crate) struct BlockRow {
+    id: Uuid,
+    pub(super) turn_id: Uuid,
+    seq: i64,
+    chat_seq: i64,
+    author: Lossy<String>,
+    state: Lossy<String>,
+    content: Lossy<String>,
+    parent_block_id: Lossy<Option<Uuid>>,
+    generation_id: Lossy<Option<Uuid>>,
+    metadata: Lossy<String>,
+    created_at: Lossy<DateTime<Utc>>,
+}
+
+impl BlockRow {
+    /// The block as far as it can be read: a notice stands for content that cannot. What is wrong goes into `damages`.
+    pub(crate) fn into_block(self, damages: &mut Vec<Damage>) -> Block {
+        let mut row = RowReader { table: TABLE, id: self.id, damages };
+        let seq = u32::try_from(self.seq).unwrap_or_else(|why| {
+            row.note("seq", why);
+            u32::MAX
+        });
+        let author = row.value("author", self.author).and_then(|word| row.word("author", word));
+        let state = row.value("state", self.state).and_then(|word| row.word("state", word));
+        let before = row.damages.len();
+        let stored = row.value("content", self.content);
+        let content = stored.as_deref().and_then(|text| row.json("content", text));
+        let content = content.unwrap_or_else(|| readable::placeholder(&row.damages[before..], stored.as_deref()));
+        Block {
+            id: self.id.into(),
+            seq,
+            chat_seq: self.chat_seq,
+            author: author.unwrap_or(Author::System),
+            state: state.unwrap_or(BlockState::Failed),
+            content,
+            parent_block_id: row.value("parent_block_id", self.parent_block_id).flatten().map(BlockId::from),
+            generation_id: row.value("generation_id", self.generation_id).flatten().map(GenerationId::from),
+            block_metadata: row
+                .value("metadata", self.metadata)
+                .and_then(|text| row.json("metadata", &text))
+                .unwrap_or_default(),
+            created_at: row.moment("created_at", self.created_at),
+        }
+    }
+}
+
+/// Stores blocks as they are now: new ones are added, known ones get their new state, content and metadata. Of several
+/// states of one block the last counts.
+pub async fn upsert(tx: &mut Tx, blocks: &[BlockOf<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
+    // One statement must not touch a row twice.
+    let last: HashMap<BlockId, usize> = blocks.iter().enumerate().map(|(at, of)| (of.block.id, at)).collect();
+    let mut rows = Vec::with_capacity(last.len());
+    for (at, of) in blocks.iter().enumerate() {
+        if last.get(&of.block.id) == Some(&at) {
+            let content = to_json(&of.block.content, "turn_blocks", "content")?;
+            let metadata = to_json(&of.block.block_metadata, "turn_blocks", "metadata")?;
+            rows.push((*of, content, metadata));
+        }
+    }
+    in_tx!(tx, |conn| {
+        for chunk in fixed_chunks(&rows) {
+            let mut query = QueryBuilder::new(INSERT);
+            query.push_values(chunk, |mut row, (of, content, metadata)| {
+                let block = of.block;
+                row.push_bind(block.id.uuid())
+                    .push_bind(of.turn_id.uuid())
+                    .push_bind(of.chat_id.uuid())
+                    .push_bind(i64::from(block.seq))
+                    .push_bind(block.chat_seq)
+                    .push_bind(block.content.block_type().to_owned())
+                    .push_bind(word(block.author))
+                    .push_bind(word(block.state))
+                    .push_bind(content.clone())
+                    .push_bind(block.parent_block_id.map(BlockId::uuid))
+                    .push_bind(block.generation_id.map(GenerationId::uuid))
+                    .push_bind(metadata.clone())
+                    .push_bind(block.created_at)
+                    .push_bind(now);
+            });
+            query.push(OR_UPDATE).build().execute(&mut *conn).await?;
+        }
+    });
+    Ok(())
+}
+
+/// A row of a block, by what tells it from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredPlace {
+    /// `None` where it cannot be read.
+    pub id: Option<BlockId>,
+    /// `None` where it is no place of a block.
+    pub seq: Option<u32>,
+    /// The same by its place in the chat, which says otherwise where one of them is damaged.
+    pub seq_in_chat: Option<u32>,
+    /// Whether its content is there for good.
+    pub is_finished: bool,
+}
+
+/// The rows of a turn's blocks, readable or not: where another block can be stored, and what must stay as it is.
+pub async fn stored_places(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredPlace>, StoreError> {
+    type Row = (Lossy<Uuid>, Lossy<i64>, Lossy<i64>, Lossy<String>);
+    let rows: Vec<Row> = in_tx!(tx, |conn| {
+        let query = sqlx::query_as(PLACES).bind(turn.id.uuid()).bind(turn.chat_id.uuid());
+        let query = query.bind(chat_seq(turn.ord, 0)).bind(chat_seq(turn.ord, LAST_BLOCK_SEQ));
+        query.fetch_all(conn).await?
+    });
+    let first = chat_seq(turn.ord, 0);
+    let seq_of = |seq: i64| u32::try_from(seq).ok().filter(|seq| *seq < LAST_BLOCK_SEQ);
+    let place = |(id, seq, of_chat, state): Row| StoredPlace {
+        id: id.into_result().ok().map(BlockId::from),
+        seq: seq.into_result().ok().and_then(seq_of),
+        seq_in_chat: of_chat.into_result().ok().and_then(|of_chat| seq_of(of_chat.checked_sub(first)?)),
+        is_finished: state.into_result().is_ok_and(|state| state != word(BlockState::Open)),
+    };
+    Ok(rows.into_iter().map(place).collect())
+}
+
+/// Closes what is still open of a turn that is over, without looking at it.
+pub async fn close_open(tx: &mut Tx, turn: TurnId, now: DateTime<Utc>) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        let query = sqlx::query(CLOSE_OPEN).bind(turn.uuid()).bind(word(BlockState::Aborted)).bind(now);
+        query.bind(word(BlockState::Open)).execute(conn).await.map(drop)
+    })?;
+    Ok(())
+}
+
+/// How many results a call has in turns that are not deleted, of a chat that the caller holds.
+pub async fn results_of(tx: &mut Tx, call: BlockId) -> Result<i64, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query_scalar(RESULTS_OF).bind(call.uuid()).fetch_one(conn).await?))
+}
+
+/// The stored blocks of a turn, in order, with what of them cannot be read. While the turn runs they lag behind the
+/// journal.
+pub(super) async fn of_turn(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Vec<Block>, StoreError> {
+    let rows: Vec<Readable<BlockRow>> =
+        on!(db, |pool| sqlx::query_as(OF_TURN).bind(turn.uuid()).fetch_all(pool).await?);
+    Ok(readable::readable_of_turn(rows, TABLE, turn, damages).into_iter().map(|row| row.into_block(damages)).collect())
+}
+
+/// The stored blocks of the turns in these spans of a path, in their order, with the turns that they belong to.
+pub(super) async fn on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result<Vec<(TurnId, Block)>, StoreError> {
+    slice_on_path(tx, owner, spans, 0, i64::MAX).await
+}
+
+/// How many stored blocks the turns in these spans have.
+pub async fn count_on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result<i64, StoreError> {
+    let mut count = 0;
+    for portion in span::portions(spans) {
+        count += count_of(tx, owner, portion).await?;
+    }
+    Ok(count)
+}
+
+/// How many bytes of stored blocks the turns in these spans hold, by their depths; those without blocks are missing.
+pub async fn bytes_on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result<HashMap<i64, u64>, StoreError> {
+    let mut bytes = HashMap::new();
+    for portion in span::portions(spans) {
+        let rows: Vec<(i64, i64)> = in_tx!(&mut *tx, |conn| {
+            let mut query = QueryBuilder::new(BYTES_ON_PATH);
+            span::push_where(&mut query, owner, portion);
+            query.build_query_as().persistent(portion.len() == 1).fetch_all(conn).await?
+        });
+        for (depth, held) in rows {
+            *bytes.entry(depth).or_default() += held.unsigned_abs();
+        }
+    }
+    Ok(bytes)
+}
+
+/// As [`on_path`], but at most `limit` blocks behind the first `skip`.
+pub async fn slice_on_path(
+    tx: &mut Tx,
+    owner: UserId,
+    spans: &[Span],
+    skip: i64,
+    limit: i64,
+) -> Result<Vec<(TurnId, Block)>, StoreError> {
+    let (mut skip, mut blocks) = (skip, Vec::new());
+    let is_one = spans.len() <= 1;
+    for portion in span::portions(spans) {
+        let left = limit - i64::try_from(blocks.len()).unwrap_or(i64::MAX);
+        if left <= 0 {
+            break;
+        }
+        let rows: Vec<Readable<BlockRow>> = in_tx!(&mut *tx, |conn| {
+            let mut query = QueryBuilder::new(ON_PATH);
+            span::push_where(&mut query, owner, portion);
+            query.push(" ORDER BY t.depth, b.seq LIMIT ").push_bind(left).push(" OFFSET ").push_bind(skip);
+            query.build_query_as().persistent(is_one).fetch_all(conn).await?
+        });
+        if skip > 0 {
+            skip = if rows.is_empty() { skip - count_of(tx, owner, portion).await? } else { 0 };
+        }
+        let mut damages = Vec::new();
+        for row in readable::readable(rows, TABLE) {
+            blocks.push((row.turn_id.into(), row.into_block(&mut damages)));
+        }
+        readable::log(&damages);
+    }
+    Ok(blocks)
+}
+
+async fn count_of(tx: &mut Tx, owner: UserId, portion: &[Span]) -> Result<i64, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        let mut query = QueryBuilder::new(COUNT_ON_PATH);
+        span::push_where(&mut query, owner, portion);
+        query.build_query_scalar().persistent(portion.len() == 1).fetch_one(conn).await?
+    }))
+}

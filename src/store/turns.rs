@@ -1,0 +1,198 @@
+//! Turns: writing them. A running turn moves only through [`progress`] and [`finish`], both conditional on it not being
+//! over, so that exactly one writer ends it (domain.md 4.8). Reading is in [`read`], where on a path in [`span`], looking
+//! for words in [`find`], the shape of the tree in [`tree`].
+
+use chrono::{DateTime, Utc};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::attachments;
+use crate::db::Tx;
+use crate::error::StoreError;
+use crate::rows::{UsageRow, bigint, content_text_column, inconsistent};
+use crate::search;
+use crate::turn_blocks::{self, BlockOf};
+use turnleaf_domain::{Turn, TurnId, TurnStatus};
+
+pub mod extent;
+pub mod find;
+mod forced;
+pub mod lineage;
+pub mod outline;
+pub mod provenance;
+pub mod read;
+pub(crate) mod replay;
+pub mod span;
+pub mod tree;
+pub mod versions;
+
+pub use forced::end_row;
+pub use lineage::{Ancestor, lineage, tools_called};
+pub use provenance::{PathBlock, path_turns, provenance};
+pub use read::{between, find, find_with_damages, nodes_between, of_chat, of_chat_with_damages, path, unfinished};
+pub use span::{Span, Spot, spans, spot, spot_by_ord};
+pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, shape, siblings};
+pub use versions::{newer, newest_versions, versions};
+
+sql! {
+    INSERT = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \
+        provider_used, model_used, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, \
+        reasoning_tokens, cost_micros, is_cost_estimated, context_tokens, content_text, error, last_event_seq, \
+        created_at, started_at, completed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
+        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)";
+    LIVE = "SELECT id FROM turns WHERE id = $1 AND deleted_at IS NULL";
+    DELETED = "SELECT id FROM turns WHERE id = $1 AND deleted_at IS NOT NULL";
+    IS_OVER = "SELECT id FROM turns WHERE id = $1 AND status = $2 AND last_event_seq = $3 AND completed_at = $4";
+    PROGRESS = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
+        started_at = COALESCE(started_at, $6) \
+        WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
+    /// Only a reply runs: a role that is damaged does not keep one from ending.
+    FINISH = "UPDATE turns SET role = 'assistant', status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
+        started_at = COALESCE(started_at, $6), completed_at = $7, error = $8, content_text = $9, input_tokens = $10, \
+        output_tokens = $11, cache_read_tokens = $12, cache_write_tokens = $13, reasoning_tokens = $14, \
+        cost_micros = $15, is_cost_estimated = $16, context_tokens = $17 \
+        WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
+}
+
+/// How far a running turn is, as of the events committed with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    pub turn_id: TurnId,
+    /// Not a terminal one: those are [`finish`]'s.
+    pub status: TurnStatus,
+    /// The newest event in the same transaction. What a reader folds ends here.
+    pub last_event_seq: u64,
+    pub provider_used: Option<String>,
+    pub model_used: Option<String>,
+    pub started_at: Option<DateTime<Utc>>,
+}
+
+/// Whether the turn is there and not deleted, for a transaction that holds its chat: no deletion comes between.
+pub(crate) async fn is_live(tx: &mut Tx, turn: TurnId) -> Result<bool, StoreError> {
+    let found: Option<Uuid> =
+        in_tx!(tx, |conn| sqlx::query_scalar(LIVE).bind(turn.uuid()).fetch_optional(conn).await?);
+    Ok(found.is_some())
+}
+
+/// Whether the turn was deleted, for a transaction that holds its chat. One that is not there yet was not.
+pub(crate) async fn is_deleted(tx: &mut Tx, turn: TurnId) -> Result<bool, StoreError> {
+    let found: Option<Uuid> =
+        in_tx!(tx, |conn| sqlx::query_scalar(DELETED).bind(turn.uuid()).fetch_optional(conn).await?);
+    Ok(found.is_some())
+}
+
+/// Stores a new turn with its blocks. The caller holds the chat, by having taken the turn's place in it.
+///
+/// # Errors
+/// `Deleted` when the turn before it was deleted meanwhile.
+pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
+    if let Some(prev) = turn.prev_turn_id
+        && !is_live(tx, prev).await?
+    {
+        return Err(StoreError::Deleted("the turn before"));
+    }
+    let text = content_text_column(&turn.content_text());
+    let says_something = !text.is_empty();
+    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
+    in_tx!(&mut *tx, |conn| {
+        sqlx::query(INSERT)
+            .bind(turn.id.uuid())
+            .bind(turn.chat_id.uuid())
+            .bind(turn.ord)
+            .bind(turn.depth)
+            .bind(turn.branch_id.uuid())
+            .bind(turn.exchange_id.uuid())
+            .bind(turn.prev_turn_id.map(TurnId::uuid))
+            .bind(turn.role.as_str())
+            .bind(turn.status.as_str())
+            .bind(turn.provider_used.as_deref())
+            .bind(turn.model_used.as_deref())
+            .bind(input)
+            .bind(output)
+            .bind(cache_read)
+            .bind(cache_write)
+            .bind(reasoning)
+            .bind(turn.cost.map(|cost| bigint(cost.micros)))
+            .bind(turn.cost.map(|cost| cost.is_estimated))
+            .bind(turn.context_tokens.map(bigint))
+            .bind(text)
+            .bind(turn.error.as_ref().map(Json))
+            .bind(bigint(turn.last_event_seq))
+            .bind(turn.created_at)
+            .bind(turn.started_at)
+            .bind(turn.completed_at)
+            .execute(conn)
+            .await?;
+    });
+    let blocks: Vec<BlockOf<'_>> =
+        turn.blocks.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    turn_blocks::upsert(tx, &blocks, turn.created_at).await?;
+    attachments::name(tx, &turn.blocks).await?;
+    if says_something { search::index::turn(tx, turn.id).await } else { Ok(()) }
+}
+
+/// Records how far a running turn is. False when it is over already; then the caller lost the race and stops.
+pub async fn progress(tx: &mut Tx, progress: &Progress) -> Result<bool, StoreError> {
+    if progress.status.is_terminal() {
+        return Err(inconsistent("turns", "status", progress.turn_id, "a turn ends by `finish`"));
+    }
+    let changed = in_tx!(tx, |conn| {
+        sqlx::query(PROGRESS)
+            .bind(progress.turn_id.uuid())
+            .bind(progress.status.as_str())
+            .bind(bigint(progress.last_event_seq))
+            .bind(progress.provider_used.as_deref())
+            .bind(progress.model_used.as_deref())
+            .bind(progress.started_at)
+            .execute(conn)
+            .await?
+            .rows_affected()
+    });
+    Ok(changed > 0)
+}
+
+/// Ends a turn as `turn` says: status, usage, cost, error, text, newest event, times. Its blocks are stored by
+/// [`turn_blocks::upsert`] in the same transaction. False when it had another ending already: the first one wins. The
+/// same ending again is no other one, because the acknowledgement of an earlier commit may have been lost.
+///
+/// # Errors
+/// `Inconsistent` when `turn` is not at its end.
+pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
+    if !turn.status.is_terminal() || turn.completed_at.is_none() {
+        return Err(inconsistent("turns", "status", turn.id, "only a turn at its end can be finished"));
+    }
+    let text = content_text_column(&turn.content_text());
+    let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
+    let changed = in_tx!(&mut *tx, |conn| {
+        sqlx::query(FINISH)
+            .bind(turn.id.uuid())
+            .bind(turn.status.as_str())
+            .bind(bigint(turn.last_event_seq))
+            .bind(turn.provider_used.as_deref())
+            .bind(turn.model_used.as_deref())
+            .bind(turn.started_at)
+            .bind(turn.completed_at)
+            .bind(turn.error.as_ref().map(Json))
+            .bind(text)
+            .bind(input)
+            .bind(output)
+            .bind(cache_read)
+            .bind(cache_write)
+            .bind(reasoning)
+            .bind(turn.cost.map(|cost| bigint(cost.micros)))
+            .bind(turn.cost.map(|cost| cost.is_estimated))
+            .bind(turn.context_tokens.map(bigint))
+            .execute(conn)
+            .await?
+            .rows_affected()
+    });
+    if changed == 0 {
+        let same: Option<Uuid> = in_tx!(tx, |conn| {
+            let query = sqlx::query_scalar(IS_OVER).bind(turn.id.uuid()).bind(turn.status.as_str());
+            query.bind(bigint(turn.last_event_seq)).bind(turn.completed_at).fetch_optional(conn).await?
+        });
+        return Ok(same.is_some());
+    }
+    search::index::turn(tx, turn.id).await?;
+    Ok(true)
+}

@@ -1,0 +1,101 @@
+//! The turns of a path without their blocks: what a whole path is measured by, however long it is.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::readable::kept;
+use crate::rows::{UsageRow, from_json, inconsistent, place};
+use turnleaf_domain::{BranchId, ChatId, Content, Cost, Role, TurnId, TurnStatus, Usage, UserId, limits};
+
+sql! {
+    LINEAGE = concat!(up_from_leaf!(), "SELECT t.id, t.chat_id, t.branch_id, t.role, t.status, t.input_tokens, \
+        t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, t.reasoning_tokens, t.cost_micros, \
+        t.is_cost_estimated, t.created_at, t.completed_at, \
+        (SELECT MIN(g.first_token_at) FROM generations g WHERE g.turn_id = t.id) AS first_token_at \
+        FROM path JOIN turns t ON t.id = path.id ORDER BY path.step DESC");
+    /// `CROSS` says to SQLite where to begin: with the path. By itself it reads every block that there is.
+    CALLS = concat!(up_from_leaf!(), "SELECT b.id, b.content FROM path CROSS JOIN turn_blocks b \
+        WHERE b.turn_id = path.id AND b.block_type = 'tool_use' ORDER BY path.step DESC, b.seq");
+}
+
+/// One turn of a path as it can be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ancestor {
+    pub id: TurnId,
+    pub chat_id: ChatId,
+    pub branch_id: BranchId,
+    pub role: Role,
+    pub status: TurnStatus,
+    pub usage: Usage,
+    pub cost: Option<Cost>,
+    pub created_at: DateTime<Utc>,
+    /// When the first of its provider calls gave its first words.
+    pub first_token_at: Option<DateTime<Utc>>,
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+#[derive(sqlx::FromRow)]
+struct AncestorRow {
+    id: Uuid,
+    chat_id: Uuid,
+    branch_id: Uuid,
+    role: String,
+    status: String,
+    #[sqlx(flatten)]
+    usage: UsageRow,
+    cost_micros: Option<i64>,
+    is_cost_estimated: Option<bool>,
+    created_at: DateTime<Utc>,
+    completed_at: Option<DateTime<Utc>>,
+    first_token_at: Option<DateTime<Utc>>,
+}
+
+impl AncestorRow {
+    fn into_ancestor(self) -> Result<Ancestor, StoreError> {
+        let cost = |micros| Cost { micros: place(micros), is_estimated: self.is_cost_estimated.unwrap_or(true) };
+        Ok(Ancestor {
+            id: self.id.into(),
+            chat_id: self.chat_id.into(),
+            branch_id: self.branch_id.into(),
+            role: Role::parse(&self.role).ok_or_else(|| inconsistent("turns", "role", self.id, &self.role))?,
+            status: TurnStatus::parse(&self.status)
+                .ok_or_else(|| inconsistent("turns", "status", self.id, &self.status))?,
+            usage: self.usage.into(),
+            cost: self.cost_micros.map(cost),
+            created_at: self.created_at,
+            first_token_at: self.first_token_at,
+            completed_at: self.completed_at,
+        })
+    }
+}
+
+/// The path that ends at `leaf`, in the order root to leaf; empty when the owner has no such turn.
+pub async fn lineage(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<Ancestor>, StoreError> {
+    let rows: Vec<AncestorRow> = on!(db, |pool| {
+        sqlx::query_as(LINEAGE)
+            .bind(owner.uuid())
+            .bind(leaf.uuid())
+            .bind(limits::TURNS_PER_CHAT)
+            .fetch_all(pool)
+            .await?
+    });
+    rows.into_iter().map(AncestorRow::into_ancestor).collect()
+}
+
+/// The names of the tools that the last `turns` turns of the path to `leaf` called, in their order.
+pub async fn tools_called(db: &Db, owner: UserId, leaf: TurnId, turns: usize) -> Result<Vec<String>, StoreError> {
+    let steps = i64::try_from(turns).unwrap_or(i64::MAX);
+    let rows: Vec<(Uuid, String)> = on!(db, |pool| {
+        sqlx::query_as(CALLS).bind(owner.uuid()).bind(leaf.uuid()).bind(steps).fetch_all(pool).await?
+    });
+    let mut names = Vec::with_capacity(rows.len());
+    for (id, content) in rows {
+        let content = from_json(&content, "turn_blocks", "content", id);
+        if let Some(Content::ToolUse { tool_name, .. }) = kept([content], "turn_blocks").pop() {
+            names.push(tool_name);
+        }
+    }
+    Ok(names)
+}

@@ -1,0 +1,354 @@
+//! Reading turns with their blocks. A turn that is over is its rows; one that runs is the fold of its journal up to the
+//! event its row names, so that turn and cursor always belong together.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use sqlx::QueryBuilder;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{self, Damage, Lossy, Readable, RowReader, unless_damaged};
+use crate::rows::{UsageRow, place};
+use crate::turn_blocks;
+use crate::turn_events;
+use crate::turns::replay::Replay;
+use crate::turns::span::{self, Span, Spot};
+use turnleaf_domain::block::chat_seq;
+use turnleaf_domain::tree::Node;
+use turnleaf_domain::{
+    Author, Block, BlockState, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, Usage, UserId,
+};
+
+const TABLE: &str = "turns";
+
+macro_rules! turn_columns {
+    () => {
+        "t.id, t.chat_id, t.ord, t.depth, t.branch_id, t.exchange_id, t.prev_turn_id, t.role, t.status, \
+         t.provider_used, t.model_used, t.input_tokens, t.output_tokens, t.cache_read_tokens, t.cache_write_tokens, \
+         t.reasoning_tokens, t.cost_micros, t.is_cost_estimated, t.context_tokens, t.error, t.last_event_seq, t.created_at, t.started_at, t.completed_at"
+    };
+}
+
+sql! {
+    FIND = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
+    /// Followed by the condition of a path's spans, and then by their order.
+    ON_PATH = concat!("SELECT ", turn_columns!(), " FROM turns t CROSS JOIN chats c ");
+    /// Of a chat, whatever branch, by their places.
+    OF_CHAT = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.ord > $3 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        ORDER BY t.ord LIMIT $4");
+    UNFINISHED = concat!("SELECT ", turn_columns!(), " FROM turns t \
+        WHERE t.status IN ('pending', 'streaming', 'waiting_subagents') ORDER BY t.created_at, t.id");
+    /// For the checker: whatever state, whoever's, deleted or not.
+    ANY = concat!("SELECT ", turn_columns!(), " FROM turns t WHERE t.id = $1");
+}
+
+#[derive(sqlx::FromRow)]
+struct TurnRow {
+    id: Uuid,
+    chat_id: Uuid,
+    ord: i64,
+    depth: i64,
+    branch_id: Lossy<Uuid>,
+    exchange_id: Lossy<Uuid>,
+    prev_turn_id: Lossy<Option<Uuid>>,
+    role: Lossy<String>,
+    status: Lossy<String>,
+    provider_used: Lossy<Option<String>>,
+    model_used: Lossy<Option<String>>,
+    #[sqlx(flatten)]
+    usage: UsageRow,
+    cost_micros: Option<i64>,
+    is_cost_estimated: Option<bool>,
+    context_tokens: Option<i64>,
+    error: Lossy<Option<Json<Failure>>>,
+    last_event_seq: i64,
+    created_at: Lossy<DateTime<Utc>>,
+    started_at: Lossy<Option<DateTime<Utc>>>,
+    completed_at: Lossy<Option<DateTime<Utc>>>,
+}
+
+impl TurnRow {
+    /// The turn before it, as far as that can be read.
+    fn prev(&self) -> Option<Uuid> {
+        self.prev_turn_id.known().copied().flatten()
+    }
+
+    /// The turn as far as its row can be read. What is wrong goes into `damages`.
+    fn into_turn(self, blocks: Vec<Block>, damages: &mut Vec<Damage>) -> Turn {
+        let mut row = RowReader { table: TABLE, id: self.id, damages };
+        let prev = row.value("prev_turn_id", self.prev_turn_id).flatten();
+        let role = row.value("role", self.role).and_then(|word| row.word("role", word));
+        let role = role.unwrap_or(if self.depth == 0 { Role::User } else { Role::Assistant });
+        let status = row.value("status", self.status).and_then(|word| row.word("status", word));
+        let status = status.unwrap_or(TurnStatus::Error);
+        let unknown = || Some(Json(Failure::new(FailureKind::Internal, "")));
+        let error = row.value("error", self.error).unwrap_or_else(unknown).map(|Json(error)| error);
+        let created_at = row.moment("created_at", self.created_at);
+        let completed_at = row.value("completed_at", self.completed_at).flatten();
+        Turn {
+            id: self.id.into(),
+            chat_id: self.chat_id.into(),
+            ord: self.ord,
+            depth: self.depth,
+            branch_id: row.value("branch_id", self.branch_id).unwrap_or_default().into(),
+            exchange_id: row.value("exchange_id", self.exchange_id).unwrap_or_default().into(),
+            prev_turn_id: prev.map(TurnId::from),
+            role,
+            status,
+            provider_used: row.value("provider_used", self.provider_used).flatten(),
+            model_used: row.value("model_used", self.model_used).flatten(),
+            usage: self.usage.into(),
+            cost: self
+                .cost_micros
+                .map(|micros| Cost { micros: place(micros), is_estimated: self.is_cost_estimated.unwrap_or(true) }),
+            context_tokens: self.context_tokens.map(place),
+            error,
+            last_event_seq: place(self.last_event_seq),
+            created_at,
+            started_at: row.value("started_at", self.started_at).flatten(),
+            completed_at: completed_at.or(status.is_terminal().then_some(created_at)),
+            blocks,
+            attempt: None,
+        }
+    }
+}
+
+/// Says in a turn that a part of it is missing, behind what there is.
+fn note_damage(turn: &mut Turn, damages: &[Damage]) {
+    if turn.blocks.iter().any(|block| readable::is_note_of(block, turn.id)) {
+        return;
+    }
+    let seq = turn.next_block_seq();
+    turn.blocks.push(Block {
+        // No block has the id of a turn; the same one at each reading keeps pages in step.
+        id: turn.id.uuid().into(),
+        seq,
+        chat_seq: chat_seq(turn.ord, seq),
+        author: Author::System,
+        state: BlockState::Done,
+        content: readable::placeholder(damages, None),
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: serde_json::Value::Null,
+        created_at: turn.created_at,
+    });
+}
+
+/// A turn of this owner, as it is now.
+pub async fn find(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<Turn>, StoreError> {
+    find_with_damages(db, owner, turn, &mut Vec::new()).await
+}
+
+/// As [`find`], with the values of its blocks that cannot be read and that no notice stands for.
+pub async fn find_with_damages(
+    db: &Db,
+    owner: UserId,
+    turn: TurnId,
+    unnoticed: &mut Vec<Damage>,
+) -> Result<Option<Turn>, StoreError> {
+    let row: Option<TurnRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
+    let Some(row) = row else { return Ok(None) };
+    with_blocks(db, row, unnoticed).await.map(Some)
+}
+
+/// A turn as it is now, with its blocks.
+async fn with_blocks(db: &Db, row: TurnRow, unnoticed: &mut Vec<Damage>) -> Result<Turn, StoreError> {
+    let mut damages = Vec::new();
+    let blocks = turn_blocks::of_turn(db, row.id.into(), &mut damages).await?;
+    readable::log(&damages);
+    let is_noticed = |damage: &Damage| {
+        let stands_for = |block: &Block| block.id.to_string() == damage.id && readable::is_placeholder(&block.content);
+        damage.column == readable::WHOLE_ROW || damage.column == "content" && blocks.iter().any(stands_for)
+    };
+    unnoticed.extend(damages.iter().filter(|damage| !is_noticed(damage)).cloned());
+    damages.retain(|damage| damage.column == readable::WHOLE_ROW);
+    as_it_is(db, row, blocks, damages).await
+}
+
+/// The newest `limit` turns of the path that ends at `leaf`, in the order root to leaf, and whether there are older
+/// ones. Empty when the owner has no such turn.
+///
+/// # Errors
+/// `BrokenPath` as [`between`].
+pub async fn path(db: &Db, owner: UserId, leaf: TurnId, limit: u32) -> Result<(Vec<Turn>, bool), StoreError> {
+    let Some(end) = span::spot(db, owner, leaf).await? else { return Ok((Vec::new(), false)) };
+    let first = (end.depth + 1 - i64::from(limit)).max(0);
+    let turns = between(db, owner, &end, first, end.depth).await?;
+    Ok((turns, first > 0))
+}
+
+/// The turns between two depths, both included, of the path that ends at `end`, in the order root to leaf. Empty when
+/// the end was deleted meanwhile.
+///
+/// # Errors
+/// `BrokenPath` when the turns there do not hang on each other: a cycle or a gap, which nothing here writes.
+pub async fn between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) -> Result<Vec<Turn>, StoreError> {
+    let mut seen = db.snapshot().await?;
+    let (rows, spans) = rows_between(&mut seen, owner, end, first, last).await?;
+    let mut by_turn: HashMap<TurnId, Vec<Block>> = HashMap::with_capacity(rows.len());
+    for (turn, block) in turn_blocks::on_path(&mut seen, owner, &spans).await? {
+        by_turn.entry(turn).or_default().push(block);
+    }
+    // Before anything else is read, which needs a connection of its own.
+    seen.commit().await?;
+    let mut turns = Vec::with_capacity(rows.len());
+    for row in rows {
+        let blocks = by_turn.remove(&row.id.into()).unwrap_or_default();
+        turns.push(as_it_is(db, row, blocks, Vec::new()).await?);
+    }
+    Ok(turns)
+}
+
+/// The turns of a chat that stand behind this place, at most so many, whatever branch they are on.
+pub async fn of_chat(db: &Db, owner: UserId, chat: ChatId, behind: i64, limit: u32) -> Result<Vec<Turn>, StoreError> {
+    of_chat_with_damages(db, owner, chat, (behind, limit), &mut Vec::new()).await
+}
+
+/// As [`of_chat`], with the values of their blocks that cannot be read and that no notice stands for.
+pub async fn of_chat_with_damages(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    (behind, limit): (i64, u32),
+    unnoticed: &mut Vec<Damage>,
+) -> Result<Vec<Turn>, StoreError> {
+    let rows: Vec<Readable<TurnRow>> = on!(db, |pool| {
+        let query = sqlx::query_as(OF_CHAT).bind(owner.uuid()).bind(chat.uuid());
+        query.bind(behind).bind(i64::from(limit)).fetch_all(pool).await?
+    });
+    let mut turns = Vec::with_capacity(rows.len());
+    for row in readable::readable(rows, TABLE) {
+        turns.push(with_blocks(db, row, unnoticed).await?);
+    }
+    Ok(turns)
+}
+
+/// As [`between`], but only the places of the turns.
+pub async fn nodes_between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) -> Result<Vec<Node>, StoreError> {
+    let mut seen = db.snapshot().await?;
+    let (rows, _) = rows_between(&mut seen, owner, end, first, last).await?;
+    seen.commit().await?;
+    let node = |row: TurnRow| {
+        let turn = row.into_turn(Vec::new(), &mut Vec::new());
+        Node { id: turn.id, prev: turn.prev_turn_id, ord: turn.ord, role: turn.role, status: turn.status }
+    };
+    Ok(rows.into_iter().map(node).collect())
+}
+
+async fn rows_between(
+    tx: &mut Tx,
+    owner: UserId,
+    end: &Spot,
+    first: i64,
+    last: i64,
+) -> Result<(Vec<TurnRow>, Vec<Span>), StoreError> {
+    if first > last {
+        return Ok(Default::default());
+    }
+    let spans = span::spans(tx, owner, end.id, first, last).await?;
+    if spans.is_empty() {
+        return Ok(Default::default());
+    }
+    let mut rows: Vec<TurnRow> = Vec::new();
+    for portion in span::portions(&spans) {
+        let found: Vec<Readable<TurnRow>> = in_tx!(&mut *tx, |conn| {
+            let mut query = QueryBuilder::new(ON_PATH);
+            span::push_where(&mut query, owner, portion);
+            query.push(" ORDER BY t.depth");
+            query.build_query_as().persistent(portion.len() == 1).fetch_all(conn).await?
+        });
+        rows.extend(readable::readable(found, TABLE));
+    }
+    let expected = (last == end.depth).then(|| end.id.uuid());
+    let chain = chain(rows, expected, first, last).ok_or(StoreError::BrokenPath(end.id))?;
+    Ok((chain, spans))
+}
+
+/// Of rows in the order of their depths those that hang on each other, one at each depth; `expected` is the last of
+/// them, where that is known. `None` where one is missing or hangs elsewhere.
+fn chain(rows: Vec<TurnRow>, expected: Option<Uuid>, first: i64, last: i64) -> Option<Vec<TurnRow>> {
+    let mut chain: Vec<TurnRow> = Vec::with_capacity(rows.len());
+    let mut expected = expected;
+    for row in rows.into_iter().rev() {
+        if chain.last().is_some_and(|above| above.depth == row.depth) || expected.is_some_and(|id| id != row.id) {
+            continue;
+        }
+        expected = row.prev();
+        chain.push(row);
+        if expected.is_none() {
+            break;
+        }
+    }
+    chain.reverse();
+    let is_whole = chain.iter().map(|row| row.depth).eq(first..=last);
+    let is_rooted = first > 0 || chain.first().is_some_and(|row| row.prev().is_none());
+    (is_whole && is_rooted).then_some(chain)
+}
+
+/// Every turn that is not over, of all owners, oldest first: what the sweep at the start has to end.
+pub async fn unfinished(db: &Db) -> Result<Vec<Turn>, StoreError> {
+    let rows: Vec<Readable<TurnRow>> = on!(db, |pool| sqlx::query_as(UNFINISHED).fetch_all(pool).await?);
+    let mut turns = Vec::with_capacity(rows.len());
+    for row in readable::readable(rows, TABLE) {
+        // One that cannot be read must not keep the others from ending, nor the server from starting.
+        turns.extend(unless_damaged(as_it_is(db, row, Vec::new(), Vec::new()).await, TABLE)?);
+    }
+    Ok(turns)
+}
+
+/// A turn as its rows say, for the checker, with what of them cannot be read.
+pub(crate) async fn any(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Option<Turn>, StoreError> {
+    let row: Option<TurnRow> = on!(db, |pool| sqlx::query_as(ANY).bind(turn.uuid()).fetch_optional(pool).await?);
+    let Some(row) = row else { return Ok(None) };
+    let blocks = turn_blocks::of_turn(db, turn, damages).await?;
+    Ok(Some(row.into_turn(blocks, damages)))
+}
+
+/// The turn as it was before its first event: what its journal is folded into.
+pub(crate) fn before_events(turn: &Turn) -> Turn {
+    Turn {
+        status: TurnStatus::Pending,
+        provider_used: None,
+        model_used: None,
+        usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
+        error: None,
+        last_event_seq: 0,
+        blocks: Vec::new(),
+        attempt: None,
+        ..turn.clone()
+    }
+}
+
+/// `missing` is what of the blocks is known to be lost.
+async fn as_it_is(db: &Db, row: TurnRow, blocks: Vec<Block>, missing: Vec<Damage>) -> Result<Turn, StoreError> {
+    let mut damages = missing;
+    let mut turn = row.into_turn(blocks, &mut damages);
+    if !turn.status.is_terminal() {
+        turn = replayed(db, turn, &mut damages).await?;
+    }
+    if !damages.is_empty() {
+        readable::log(&damages);
+        note_damage(&mut turn, &damages);
+    }
+    Ok(turn)
+}
+
+/// A running turn as its journal gives it, and with its rows where the journal is damaged.
+async fn replayed(db: &Db, mut turn: Turn, damages: &mut Vec<Damage>) -> Result<Turn, StoreError> {
+    // All of the journal: growth is stored without touching the turn's row.
+    let events = turn_events::up_to(db, turn.id, i64::MAX.unsigned_abs(), damages).await?;
+    let replay = Replay::new(&turn, &events);
+    if replay.is_whole() {
+        return Ok(replay.into_turn());
+    }
+    turn.blocks = turn_blocks::of_turn(db, turn.id, damages).await?;
+    Ok(Replay::new(&turn, &events).merged(damages))
+}

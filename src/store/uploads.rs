@@ -1,0 +1,128 @@
+//! Uploads: bytes that a person brought, under the name that they came with. An upload keeps its blob until a message, a
+//! document or a draft names that, and for a day where nothing does.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::rows::{parse_word, place, plain, word};
+use turnleaf_domain::UserId;
+
+sql! {
+    AGAIN = "UPDATE uploads SET created_at = $4 WHERE owner_id = $1 AND sha256 = $2 AND name = $3";
+    INSERT = "INSERT INTO uploads (id, owner_id, sha256, name, kind, width, height, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    /// The newest name, with what is known of the blob.
+    FIND = "SELECT u.name, u.kind, u.width, u.height, b.mime, b.byte_count FROM uploads u \
+        JOIN blobs b ON b.sha256 = u.sha256 WHERE u.owner_id = $1 AND u.sha256 = $2 \
+        ORDER BY u.created_at DESC, u.id DESC LIMIT 1";
+    /// What a person has here: files with their forms, and the texts of documents. A blob counts once.
+    USED = concat!("SELECT CAST(COALESCE((SELECT ", bounded_sum!("b.byte_count"), " FROM blobs b WHERE b.sha256 IN ( \
+            SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \
+            UNION SELECT f.is_in FROM uploads u JOIN blob_forms f ON f.sha256 = u.sha256 WHERE u.owner_id = $1 \
+            UNION SELECT v.origin FROM document_versions v JOIN documents d ON d.id = v.document_id \
+                WHERE d.owner_id = $1)), 0) \
+        + COALESCE((SELECT ", bounded_sum!("v.byte_count"), " FROM document_versions v JOIN documents d ON d.id = v.document_id \
+            WHERE d.owner_id = $1), 0) AS BIGINT)");
+    /// Uploads whose blob nothing else names, not even as a form of what is named. Drafts name theirs in JSON.
+    FORGET = "DELETE FROM uploads WHERE id IN (SELECT u.id FROM uploads u WHERE u.created_at < $1 \
+        AND NOT EXISTS (SELECT 1 FROM block_blobs r WHERE r.sha256 = u.sha256) \
+        AND NOT EXISTS (SELECT 1 FROM document_versions v WHERE v.origin = u.sha256) \
+        AND NOT EXISTS (SELECT 1 FROM drafts k WHERE k.owner_id = u.owner_id AND k.attachments <> '[]' \
+            AND k.attachments LIKE '%' || u.sha256 || '%') \
+        ORDER BY u.created_at LIMIT $2)";
+}
+
+/// What an upload is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UploadKind {
+    /// Shown, and sent to models that see.
+    Image,
+    /// Kept as it is; documents are made of it.
+    File,
+}
+
+/// An upload to store; its blob is stored before, in the same transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUpload<'a> {
+    pub id: Uuid,
+    pub owner_id: UserId,
+    pub sha256: &'a str,
+    pub name: &'a str,
+    pub kind: UploadKind,
+    /// Of an image, in pixels.
+    pub size: Option<(u32, u32)>,
+}
+
+/// An upload as it is known later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    pub name: String,
+    pub kind: UploadKind,
+    pub size: Option<(u32, u32)>,
+    pub mime: String,
+    pub byte_count: u64,
+}
+
+#[derive(sqlx::FromRow)]
+struct UploadRow {
+    name: String,
+    kind: String,
+    width: Option<i64>,
+    height: Option<i64>,
+    mime: String,
+    byte_count: i64,
+}
+
+/// Remembers an upload. The same file under the same name is the same upload, from now on.
+pub async fn put(tx: &mut Tx, upload: &NewUpload<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let name = plain(upload.name, "the name of a file")?;
+    let (width, height) = upload.size.unzip();
+    in_tx!(tx, |conn| {
+        let again = sqlx::query(AGAIN).bind(upload.owner_id.uuid()).bind(upload.sha256).bind(name).bind(now);
+        if again.execute(&mut *conn).await?.rows_affected() == 0 {
+            sqlx::query(INSERT)
+                .bind(upload.id)
+                .bind(upload.owner_id.uuid())
+                .bind(upload.sha256)
+                .bind(name)
+                .bind(word(upload.kind))
+                .bind(width.map(i64::from))
+                .bind(height.map(i64::from))
+                .bind(now)
+                .execute(&mut *conn)
+                .await?;
+        }
+    });
+    Ok(())
+}
+
+/// The newest upload of these bytes by this owner.
+pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<Upload>, StoreError> {
+    let row: Option<UploadRow> =
+        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
+    let Some(row) = row else { return Ok(None) };
+    let side = |n: Option<i64>| n.and_then(|n| u32::try_from(n).ok());
+    Ok(Some(Upload {
+        kind: parse_word(row.kind, "uploads", "kind", sha256)?,
+        size: side(row.width).zip(side(row.height)),
+        name: row.name,
+        mime: row.mime,
+        byte_count: place(row.byte_count),
+    }))
+}
+
+/// How many bytes of files and documents a person has.
+pub async fn used_bytes(db: &Db, owner: UserId) -> Result<u64, StoreError> {
+    let used: i64 = on!(db, |pool| sqlx::query_scalar(USED).bind(owner.uuid()).fetch_one(pool).await?);
+    Ok(place(used))
+}
+
+/// Forgets uploads from before this moment that came to nothing, at most `limit`; gives how many.
+pub async fn forget(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Result<u64, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        sqlx::query(FORGET).bind(before).bind(i64::from(limit)).execute(conn).await?.rows_affected()
+    }))
+}

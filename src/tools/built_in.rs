@@ -1,0 +1,189 @@
+//! The tools that Turnleaf brings: the time, a calculator, a web page as text, search in one's own chats.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::result::{Part, outcome, said};
+use super::toolbox::{Caller, Described, Fate, Outcome, Running};
+use turnleaf_convert::Reader;
+use turnleaf_domain::limits;
+use turnleaf_providers::fetch::{Crossing, Fetcher, host_of};
+
+mod calculator;
+mod page;
+mod time;
+
+/// The tools, with what they work on. Cheap to clone.
+#[derive(Clone)]
+pub struct BuiltInTools {
+    pub library: Arc<dyn Library>,
+    /// What reads the pages that are fetched.
+    pub reader: Arc<dyn Reader>,
+    pub fetcher: Fetcher,
+}
+
+/// What a built-in tool needs that this room does not have: the store.
+pub trait Library: Send + Sync {
+    /// Chats of the caller that have the words, newest first: as JSON that a model reads. The chat that asks is left out.
+    fn search<'a>(&'a self, caller: &'a Caller, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Value, String>>;
+
+    /// Whether a page may be fetched from this host for the caller, because somebody allowed the host.
+    fn may_fetch<'a>(&'a self, caller: &'a Caller, host: &'a str) -> BoxFuture<'a, bool>;
+}
+
+/// The hosts that a page's redirects may lead to.
+struct Granted<'a> {
+    library: &'a dyn Library,
+    caller: &'a Caller,
+}
+
+impl Crossing for Granted<'_> {
+    fn may_reach<'a>(&'a self, host: &'a str) -> BoxFuture<'a, bool> {
+        self.library.may_fetch(self.caller, host)
+    }
+}
+
+const TIME: &str = "current_time";
+const CALCULATOR: &str = "calculator";
+/// The tool that is asked about for each host.
+pub const PAGE: &str = "fetch_page";
+const SEARCH: &str = "search_chats";
+
+/// Whether a tool is asked about for each host that it reaches.
+pub fn asks_by_host(tool: &str) -> bool {
+    tool == PAGE
+}
+
+/// Whether a tool reads what its owner said in other chats.
+pub fn reads_chats(tool: &str) -> bool {
+    tool == SEARCH
+}
+
+/// Whether what a tool gives is Turnleaf's own, and nothing of a stranger. Chats quote pages and files, so a search in
+/// them is none of these.
+pub fn gives_trusted_text(tool: &str) -> bool {
+    matches!(tool, TIME | CALCULATOR)
+}
+
+/// The host that a call reaches, of a tool that is asked about for each host.
+///
+/// # Errors
+/// No host could be reached with these arguments; the reason is for the model.
+pub fn host(tool: &str, arguments: &Value) -> Result<Option<String>, String> {
+    if !asks_by_host(tool) {
+        return Ok(None);
+    }
+    let host = host_of(word(arguments, "url").unwrap_or_default());
+    host.map(Some).map_err(|refusal| refusal.to_string())
+}
+
+/// All of them, in an order that stays.
+pub fn described() -> Vec<Described> {
+    let tool = |name: &str, title: &str, description: &str, properties: Value, required: Value, is_harmless: bool| {
+        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if required != json!([]) {
+            schema["required"] = required;
+        }
+        Described {
+            tool: name.into(),
+            title: title.into(),
+            description: description.into(),
+            schema,
+            is_harmless,
+            hints: Vec::new(),
+        }
+    };
+    vec![
+        tool(
+            TIME,
+            "Current time",
+            "Gives the date and the time now, in UTC, in the server's time zone, and at another offset from UTC if asked.",
+            json!({"utc_offset": {
+                "type": "string", "pattern": "^[+-]([01][0-9]|2[0-3]):[0-5][0-9]$",
+                "description": "Also give the time at this offset from UTC, such as +02:00.",
+            }}),
+            json!([]),
+            true,
+        ),
+        tool(
+            CALCULATOR,
+            "Calculator",
+            "Calculates exactly: arithmetic with numbers of any size, fractions, powers, roots, functions (sin, ln, log10), \
+             bases, dates, and units with conversions (\"5 km/h to m/s\", \"30 °C to °F\"). Give one expression.",
+            json!({"expression": {
+                "type": "string", "minLength": 1, "maxLength": limits::CALCULATOR_CHARS,
+                "description": "The expression, such as (2 + 3)^20 / 7.",
+            }}),
+            json!(["expression"]),
+            true,
+        ),
+        tool(
+            PAGE,
+            "Web page",
+            "Fetches one page of the open internet and gives its title and its main text. Pages that need a sign-in, a \
+             script or a local network cannot be fetched.",
+            json!({"url": {"type": "string", "description": "The full address, with https:// or http://."}}),
+            json!(["url"]),
+            false,
+        ),
+        tool(
+            SEARCH,
+            "Search in your chats",
+            "Looks for words in the user's other chats and gives where they stand: places that have every word, the best of the \
+             newest first.",
+            json!({
+                "query": {
+                    "type": "string", "minLength": 1, "maxLength": limits::FIND_CHARS,
+                    "description": "The words to look for.",
+                },
+                "limit": {
+                    "type": "integer", "minimum": 1, "maximum": limits::SEARCH_HITS,
+                    "description": "How many places to give at most.",
+                },
+            }),
+            json!(["query"]),
+            true,
+        ),
+    ]
+}
+
+impl BuiltInTools {
+    /// Runs one; `None` when there is no such tool. The arguments fit the tool's schema.
+    pub fn run(&self, tool: &str, arguments: Value, caller: Caller) -> Option<Running> {
+        let Self { library, reader, fetcher } = self.clone();
+        let outcome: BoxFuture<'static, Outcome> = match tool {
+            TIME => Box::pin(std::future::ready(time::now(word(&arguments, "utc_offset")))),
+            CALCULATOR => {
+                Box::pin(calculator::calculate(word(&arguments, "expression").unwrap_or_default().to_owned()))
+            }
+            PAGE => {
+                let url = word(&arguments, "url").unwrap_or_default().to_owned();
+                Box::pin(async move {
+                    let granted = Granted { library: &*library, caller: &caller };
+                    page::fetch(&fetcher, &*reader, &url, &granted).await
+                })
+            }
+            SEARCH => Box::pin(async move {
+                let most = limits::SEARCH_HITS as usize;
+                let limit = arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+                let query = word(&arguments, "query").unwrap_or_default();
+                match library.search(&caller, query, limit.unwrap_or(most).clamp(1, most)).await {
+                    Ok(found) => outcome(Fate::Done, Vec::<Part>::new(), Some(found)),
+                    Err(why) => said(Fate::Failed, &why),
+                }
+            }),
+            _ => return None,
+        };
+        Some(Running { outcome, progress: watch::Sender::new(None).subscribe() })
+    }
+}
+
+fn word<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
+    arguments.get(name).and_then(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! A calculator that always ends: within its time, without a clock, chance or anything else of this machine.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use tokio::sync::oneshot;
+
+use crate::result::said;
+use crate::toolbox::{Fate, Outcome};
+use turnleaf_domain::limits;
+
+/// Brackets in brackets: the reader of expressions follows each.
+const NESTING: usize = 100;
+/// For the thread that follows them.
+const STACK_BYTES: usize = 64 << 20;
+
+struct Deadline {
+    at: Instant,
+    is_given_up: Arc<AtomicBool>,
+}
+
+impl fend_core::Interrupt for Deadline {
+    fn should_interrupt(&self) -> bool {
+        self.is_given_up.load(Ordering::Relaxed) || Instant::now() >= self.at
+    }
+}
+
+/// Dropped with the call.
+struct GiveUp(Arc<AtomicBool>);
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The value of an expression, or why it has none.
+pub async fn calculate(expression: String) -> Outcome {
+    if expression.chars().count() > limits::CALCULATOR_CHARS {
+        return said(Fate::Failed, &format!("The expression is longer than {} characters.", limits::CALCULATOR_CHARS));
+    }
+    if nesting(&expression) > NESTING {
+        return said(Fate::Failed, "The expression has too many brackets in brackets.");
+    }
+    let give_up = GiveUp(Arc::default());
+    let deadline = Deadline { at: Instant::now() + limits::CALCULATOR_TIME, is_given_up: give_up.0.clone() };
+    let (tell, told) = oneshot::channel();
+    // Its own thread: how deep it goes depends on the expression.
+    let work = move || drop(tell.send(value(&expression, &deadline)));
+    let begun = std::thread::Builder::new().name("calculator".into()).stack_size(STACK_BYTES).spawn(work);
+    if begun.is_err() {
+        return said(Fate::Unavailable, "The calculator could not be begun.");
+    }
+    match told.await {
+        Ok(Ok(value)) => said(Fate::Done, &value),
+        Ok(Err(Fault::TooLong)) => said(Fate::TimedOut, "This takes too long to calculate."),
+        Ok(Err(Fault::Wrong(why))) => said(Fate::Failed, &why),
+        Err(_) => said(Fate::Failed, "The expression could not be calculated."),
+    }
+}
+
+enum Fault {
+    TooLong,
+    Wrong(String),
+}
+
+fn value(expression: &str, deadline: &Deadline) -> Result<String, Fault> {
+    use fend_core::Interrupt;
+    // A fresh one: it has no source of chance and no time, and keeps no variables.
+    let mut context = fend_core::Context::new();
+    match fend_core::evaluate_with_interrupt(expression, &mut context, deadline) {
+        Ok(result) if result.output_is_empty() => Err(Fault::Wrong("The expression has no value.".into())),
+        Ok(result) => Ok(result.get_main_result().to_owned()),
+        Err(_) if deadline.should_interrupt() => Err(Fault::TooLong),
+        Err(why) => Err(Fault::Wrong(why)),
+    }
+}
+
+fn nesting(expression: &str) -> usize {
+    let (mut open, mut deepest) = (0usize, 0);
+    for c in expression.chars() {
+        match c {
+            '(' | '[' | '{' => open += 1,
+            ')' | ']' | '}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(open);
+    }
+    deepest
+}

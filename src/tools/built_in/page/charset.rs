@@ -1,0 +1,148 @@
+//! In which letters a page is written, found as browsers find it (WHATWG Encoding and HTML, "determining the character
+//! encoding"): the mark at its beginning, what the server said, what the page says of itself, else UTF-8.
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+
+use crate::result::decoded;
+use turnleaf_providers::fetch::Page;
+
+/// Where a page may say it, bytes.
+const PRESCAN: usize = 1024;
+
+/// A page as text, and how many places of it were no text. A label that nobody knows says nothing.
+pub fn text_of(page: &Page) -> (String, usize) {
+    let (encoding, mark) = match Encoding::for_bom(&page.body) {
+        Some((encoding, mark)) => (encoding, mark),
+        None => (declared(page).unwrap_or(UTF_8), 0),
+    };
+    let bytes = page.body.get(mark..).unwrap_or_default();
+    if encoding == UTF_8 {
+        return decoded(bytes);
+    }
+    let (text, has_errors) = encoding.decode_without_bom_handling(bytes);
+    let invalid = if has_errors { text.matches(char::REPLACEMENT_CHARACTER).count() } else { 0 };
+    (text.into_owned(), invalid)
+}
+
+fn declared(page: &Page) -> Option<&'static Encoding> {
+    let by_server = page.charset.as_deref().and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
+    by_server.or_else(|| {
+        let head = &page.body[..page.body.len().min(PRESCAN)];
+        let label = if page.is_markup() { in_markup(head) } else { None };
+        let label = label.or_else(|| if page.content_type.ends_with("xml") { in_xml(head) } else { None })?;
+        let encoding = Encoding::for_label_no_replacement(&label)?;
+        // What could be read until here is written in single bytes.
+        Some(match encoding {
+            wide if wide == UTF_16BE || wide == UTF_16LE => UTF_8,
+            own if own == X_USER_DEFINED => WINDOWS_1252,
+            other => other,
+        })
+    })
+}
+
+/// The label of an XML declaration.
+fn in_xml(head: &[u8]) -> Option<Vec<u8>> {
+    let end = head.iter().position(|byte| *byte == b'>')?;
+    let declaration = head.strip_prefix(b"<?xml").and(head.get(..end))?;
+    let at = find(declaration, b"encoding")? + b"encoding".len();
+    let rest = declaration[at..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    let (quote, rest) = rest.split_first().filter(|(quote, _)| matches!(quote, b'"' | b'\''))?;
+    rest.iter().position(|byte| byte == quote).map(|end| rest[..end].to_vec())
+}
+
+/// The label of the first `meta` that names one.
+fn in_markup(head: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = head;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'<') {
+        rest = &rest[at..];
+        if rest.starts_with(b"<!--") {
+            // `<!-->` is a comment too.
+            rest = &rest[2 + find(&rest[2..], b"-->")?..];
+        } else if is_meta(rest) {
+            let (attributes, after) = attributes(&rest[b"<meta".len()..]);
+            if let Some(label) = label_of(&attributes) {
+                return Some(label);
+            }
+            rest = after;
+        } else if rest.get(1).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'/') {
+            // Its attributes, in which there may be a `<`.
+            rest = attributes_behind_name(&rest[1..]);
+        } else {
+            rest = &rest[1..];
+        }
+    }
+    None
+}
+
+fn is_meta(rest: &[u8]) -> bool {
+    rest.get(..5).is_some_and(|begin| begin.eq_ignore_ascii_case(b"<meta"))
+        && rest.get(5).is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b'/')
+}
+
+fn attributes_behind_name(rest: &[u8]) -> &[u8] {
+    let end = rest.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'>').unwrap_or(rest.len());
+    attributes(&rest[end..]).1
+}
+
+/// A name, and what it is set to.
+type Attribute = (Vec<u8>, Vec<u8>);
+
+fn label_of(attributes: &[Attribute]) -> Option<Vec<u8>> {
+    let value = |name: &[u8]| attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_slice());
+    if let Some(label) = value(b"charset") {
+        return Some(label.to_vec());
+    }
+    let is_type = value(b"http-equiv").is_some_and(|name| name.eq_ignore_ascii_case(b"content-type"));
+    let content = value(b"content").filter(|_| is_type)?.to_ascii_lowercase();
+    let rest = content[find(&content, b"charset")? + b"charset".len()..].trim_ascii_start();
+    let rest = rest.strip_prefix(b"=")?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"").or(rest.strip_prefix(b"'")).unwrap_or(rest);
+    let end = rest.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b'"' | b'\''));
+    Some(rest[..end.unwrap_or(rest.len())].to_vec())
+}
+
+/// The attributes of an element up to its end, names in small letters, and what comes behind it.
+fn attributes(mut rest: &[u8]) -> (Vec<Attribute>, &[u8]) {
+    let mut all = Vec::new();
+    loop {
+        rest = past(rest, |byte| byte.is_ascii_whitespace() || byte == b'/');
+        match rest.first() {
+            None => return (all, rest),
+            Some(b'>') => return (all, &rest[1..]),
+            Some(_) => {}
+        }
+        // A name may begin with what ends one.
+        let length = 1 + rest[1..].iter().take_while(|byte| !is_name_end(**byte)).count();
+        let name = rest[..length].to_ascii_lowercase();
+        rest = past(&rest[length..], |byte| byte.is_ascii_whitespace());
+        let mut value = Vec::new();
+        if let Some(behind) = rest.strip_prefix(b"=") {
+            rest = past(behind, |byte| byte.is_ascii_whitespace());
+            let (length, skipped) = match rest.first() {
+                Some(quote @ (b'"' | b'\'')) => {
+                    rest = &rest[1..];
+                    (rest.iter().take_while(|byte| *byte != quote).count(), 1)
+                }
+                _ => (rest.iter().take_while(|byte| !byte.is_ascii_whitespace() && **byte != b'>').count(), 0),
+            };
+            value = rest[..length].to_vec();
+            rest = rest.get(length + skipped..).unwrap_or_default();
+        }
+        all.push((name, value));
+    }
+}
+
+fn is_name_end(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>' | b'=')
+}
+
+fn past(rest: &[u8], is_between: impl Fn(u8) -> bool) -> &[u8] {
+    &rest[rest.iter().take_while(|byte| is_between(**byte)).count()..]
+}
+
+fn find(bytes: &[u8], words: &[u8]) -> Option<usize> {
+    bytes.windows(words.len()).position(|window| window == words)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Built-in tools: what each gives, and that each ends.
+
+use std::sync::Mutex;
+
+use serde_json::json;
+
+use super::*;
+use crate::schema::{check_arguments, check_schema};
+use turnleaf_convert::PlainReader;
+use turnleaf_domain::{BlockId, ChatId, TurnId, UserId};
+
+struct Shelf(Mutex<Vec<(String, usize)>>);
+
+impl Library for Shelf {
+    fn search<'a>(&'a self, _: &'a Caller, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Value, String>> {
+        self.0.lock().unwrap().push((query.to_owned(), limit));
+        let found = if query == "nothing" { Err("The search failed.".into()) } else { Ok(json!({"found": []})) };
+        Box::pin(std::future::ready(found))
+    }
+
+    fn may_fetch<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(std::future::ready(false))
+    }
+}
+
+fn caller() -> Caller {
+    let nil = uuid::Uuid::nil();
+    Caller {
+        owner: UserId::from_uuid(nil),
+        chat: ChatId::from_uuid(nil),
+        turn: TurnId::from_uuid(nil),
+        block: BlockId::from_uuid(nil),
+    }
+}
+
+fn tools(library: Arc<Shelf>) -> BuiltInTools {
+    BuiltInTools { library, reader: Arc::new(PlainReader), fetcher: Fetcher::of_system() }
+}
+
+async fn given(tool: &str, arguments: Value) -> Outcome {
+    tools(Arc::new(Shelf(Mutex::default()))).run(tool, arguments, caller()).unwrap().outcome.await
+}
+
+#[test]
+fn every_tool_has_a_name_for_all_providers_and_a_schema_that_holds() {
+    let all = described();
+    let names: Vec<&str> = all.iter().map(|tool| tool.tool.as_str()).collect();
+    assert_eq!(names, [TIME, CALCULATOR, PAGE, SEARCH]);
+    for tool in &all {
+        assert_eq!(check_schema(&tool.schema), Ok(()), "{}", tool.tool);
+        assert_eq!(tool.offered(None).spec.name, tool.tool);
+        assert_eq!(tool.is_harmless, tool.tool != PAGE, "what reaches outside asks");
+        assert!(check_arguments(&tool.schema, &json!({"odd": 1})).is_err(), "{}", tool.tool);
+    }
+    assert!(tools(Arc::new(Shelf(Mutex::default()))).run("rm", json!({}), caller()).is_none());
+    let time = &all[0].schema;
+    assert_eq!(check_arguments(time, &json!({"utc_offset": "+05:30"})), Ok(()));
+    assert!(check_arguments(time, &json!({"utc_offset": "Berlin"})).is_err());
+}
+
+#[tokio::test]
+async fn the_calculator_gives_exact_values_and_says_what_is_wrong() {
+    for (expression, value) in [
+        ("1 + 1", "2"),
+        ("2^100", "1267650600228229401496703205376"),
+        ("0.1 + 0.2", "0.3"),
+        ("5 km/h to m/s", "approx. 1.3888888889 m / s"),
+        ("(((1)))", "1"),
+    ] {
+        let outcome = given(CALCULATOR, json!({"expression": expression})).await;
+        assert_eq!((outcome.fate, outcome.result.as_str().unwrap()), (Fate::Done, value), "{expression}");
+    }
+    for wrong in ["1 +", "roll d6", "nosuchname", "1/0", "", "now"] {
+        let outcome = given(CALCULATOR, json!({"expression": wrong})).await;
+        assert!(outcome.fate == Fate::Failed, "{wrong:?}: {outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_calculator_ends_whatever_it_is_given() {
+    let brackets = format!("{}1{}", "(".repeat(499), ")".repeat(499));
+    let signs = format!("{}1", "-".repeat(999));
+    let functions = format!("{}1", "sin ".repeat(249));
+    let powers = format!("{}2", "2^".repeat(499));
+    for expression in
+        ["10^10^10", "(10^1000)!", "3^(7^(11^13))", &brackets, &signs, &functions, &powers, "1e1000000000"]
+    {
+        let outcome = given(CALCULATOR, json!({"expression": expression})).await;
+        assert!(outcome.result.as_str().is_some_and(|text| !text.is_empty()), "{expression}");
+    }
+    let long = given(CALCULATOR, json!({"expression": "1".repeat(2_000)})).await;
+    assert_eq!(long.fate, Fate::Failed);
+}
+
+#[tokio::test]
+async fn the_time_and_the_search_are_structured() {
+    let time = given(TIME, json!({"utc_offset": "+02:00"})).await;
+    assert!(time.result["utc"].as_str().unwrap().ends_with('Z'));
+    assert!(time.result["asked"]["time"].as_str().unwrap().ends_with("+02:00"));
+
+    let shelf = Arc::new(Shelf(Mutex::default()));
+    for arguments in
+        [json!({"query": "leaf"}), json!({"query": "leaf", "limit": 3}), json!({"query": "leaf", "limit": 900})]
+    {
+        let found = tools(shelf.clone()).run(SEARCH, arguments, caller()).unwrap().outcome.await;
+        assert_eq!((found.fate, found.result), (Fate::Done, json!({"found": []})));
+    }
+    let limits: Vec<usize> = shelf.0.lock().unwrap().iter().map(|(_, limit)| *limit).collect();
+    assert_eq!(limits, [20, 3, 20]);
+    assert_eq!(given(SEARCH, json!({"query": "nothing"})).await.fate, Fate::Failed);
+}
+
+#[tokio::test]
+async fn a_page_that_may_not_be_fetched_says_so_to_the_model() {
+    let refused = given(PAGE, json!({"url": "http://169.254.169.254/latest"})).await;
+    assert_eq!(refused.fate, Fate::Failed);
+    assert!(refused.result.as_str().unwrap().starts_with("blocked_address"));
+}

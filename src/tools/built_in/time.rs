@@ -1,0 +1,49 @@
+//! The time of day.
+
+use chrono::{DateTime, FixedOffset, Local, TimeZone, Utc};
+use serde_json::{Map, Value, json};
+
+use crate::result::outcome;
+use crate::toolbox::{Fate, Outcome};
+use turnleaf_platform::clock::{Clock, SystemClock};
+
+/// Now: in UTC, where the server is, and at this offset where one is named.
+pub fn now(offset: Option<&str>) -> Outcome {
+    let now = SystemClock.now();
+    let server = *now.with_timezone(&Local).offset();
+    outcome(Fate::Done, Vec::new(), Some(told(now, server, offset.and_then(|offset| offset.parse().ok()))))
+}
+
+fn told(now: DateTime<Utc>, server: FixedOffset, asked: Option<FixedOffset>) -> Value {
+    let at = |offset: FixedOffset| {
+        let time = offset.from_utc_datetime(&now.naive_utc());
+        json!({"time": time.format("%Y-%m-%dT%H:%M:%S%:z").to_string(), "weekday": time.format("%A").to_string()})
+    };
+    let mut told = Map::new();
+    told.insert("utc".into(), json!(now.format("%Y-%m-%dT%H:%M:%SZ").to_string()));
+    told.insert("weekday".into(), json!(now.format("%A").to_string()));
+    told.insert("server".into(), at(server));
+    if let Some(asked) = asked {
+        told.insert("asked".into(), at(asked));
+    }
+    Value::Object(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_in_each_place() {
+        let now = DateTime::from_timestamp(1_795_305_600, 0).unwrap();
+        let offset = |text: &str| text.parse::<FixedOffset>().unwrap();
+        assert_eq!(
+            told(now, offset("+01:00"), Some(offset("-05:30"))),
+            json!({
+                "utc": "2026-11-22T00:00:00Z", "weekday": "Sunday",
+                "server": {"time": "2026-11-22T01:00:00+01:00", "weekday": "Sunday"},
+                "asked": {"time": "2026-11-21T18:30:00-05:30", "weekday": "Saturday"},
+            })
+        );
+    }
+}

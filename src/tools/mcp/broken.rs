@@ -1,0 +1,91 @@
+//! What went wrong with a server, in sentences for people and models. Nothing of an address but its host, no header and
+//! no body of an answer comes into them: they may hold a key.
+
+use std::error::Error;
+
+use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+
+use super::clean;
+use turnleaf_domain::limits::TOOL_LINE_BYTES;
+use turnleaf_providers::http_client::{self, guard::AddressUse};
+use turnleaf_providers::redact::Secrets;
+
+/// The longest sentence of a server that is quoted.
+const QUOTED_BYTES: usize = 2000;
+
+/// Why a request was not answered.
+pub fn sentence(error: &ServiceError, secrets: &Secrets) -> String {
+    match error {
+        ServiceError::McpError(error) => clean::line(&error.message, secrets, QUOTED_BYTES),
+        ServiceError::TransportSend(error) => transport(error, secrets),
+        ServiceError::TransportClosed => "the connection ended".into(),
+        ServiceError::Cancelled { .. } => "it was cancelled".into(),
+        _ => "the answer could not be read".into(),
+    }
+}
+
+/// Whether the connection is of no more use.
+pub fn is_lost(error: &ServiceError) -> bool {
+    match error {
+        ServiceError::TransportClosed => true,
+        // One answer that is too large, not understood or an error of HTTP says nothing about the next.
+        ServiceError::TransportSend(error) => match http(error) {
+            Some(error) => matches!(
+                error,
+                StreamableHttpError::Client(_)
+                    | StreamableHttpError::TransportChannelClosed
+                    | StreamableHttpError::SessionExpired
+                    | StreamableHttpError::SessionRecoveryTimeout
+                    | StreamableHttpError::ReinitializationFailed(_)
+            ),
+            None => true,
+        },
+        _ => false,
+    }
+}
+
+/// Whether the request never left this machine.
+pub fn is_unsent(error: &ServiceError) -> bool {
+    let ServiceError::TransportSend(error) = error else { return false };
+    matches!(http(error), Some(StreamableHttpError::Client(error)) if error.is_connect() || error.is_builder())
+}
+
+/// Why a server could not be begun.
+pub fn beginning(error: &ClientInitializeError, secrets: &Secrets) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => transport(error, secrets),
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it refused to begin: {}", clean::line(&error.message, secrets, QUOTED_BYTES))
+        }
+        ClientInitializeError::ConnectionClosed(_) => "the connection ended before it answered".into(),
+        _ => "its answer could not be read".into(),
+    }
+}
+
+fn http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::Error>> {
+    let error: &(dyn Error + 'static) = error.error.as_ref();
+    error.downcast_ref()
+}
+
+fn transport(error: &DynamicTransportError, secrets: &Secrets) -> String {
+    match http(error) {
+        Some(StreamableHttpError::Client(error)) => http_client::reason(error, AddressUse::ToolServer),
+        Some(StreamableHttpError::HttpStatus(status)) => format!("it answered with HTTP {}", status.status),
+        Some(StreamableHttpError::AuthRequired(_)) => "it wants another key (HTTP 401)".into(),
+        Some(StreamableHttpError::InsufficientScope(_)) => "the key is not enough for it (HTTP 403)".into(),
+        Some(StreamableHttpError::ResponseBodyTooLarge { .. }) => {
+            format!("the answer is larger than {} MiB and was left out", TOOL_LINE_BYTES >> 20)
+        }
+        // “HTTP 302 Found: …”; the rest is the answer's body.
+        Some(StreamableHttpError::UnexpectedServerResponse(said)) if said.starts_with("HTTP ") => {
+            let status = said.split(':').next().unwrap_or_default();
+            format!("it answered with {}", clean::line(status, secrets, 60))
+        }
+        Some(StreamableHttpError::UnexpectedContentType(_)) => "it answered with something that is not MCP".into(),
+        Some(StreamableHttpError::SessionExpired) => "it has forgotten the session".into(),
+        Some(StreamableHttpError::TransportChannelClosed) | None => "the connection ended".into(),
+        Some(_) => "the answer could not be read".into(),
+    }
+}

@@ -1,0 +1,260 @@
+//! A result as a server gives it, made into the parts of ours: text, images, other bytes, structured content.
+
+use bytes::Bytes;
+use rmcp::model::ServerResult;
+use serde_json::Value;
+
+use super::clean;
+use crate::result::{Part, outcome_without, said, without_escapes};
+use crate::toolbox::{Fate, Outcome};
+use turnleaf_domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
+use turnleaf_platform::tasks;
+use turnleaf_providers::base64;
+use turnleaf_providers::redact::Secrets;
+
+/// The longest name, address or kind that is quoted.
+const QUOTED_BYTES: usize = 2000;
+
+/// The outcome of a call that was answered, without the credentials of its server. An answer may hold megabytes, so it is
+/// read on a thread of its own: the task that waits for it can still be stopped.
+pub async fn read_outcome(result: ServerResult, secrets: Secrets) -> Outcome {
+    tasks::spawn_blocking(move || outcome_of(result, &secrets)).await.unwrap_or_else(|_| unreadable())
+}
+
+fn outcome_of(result: ServerResult, secrets: &Secrets) -> Outcome {
+    let Ok(result) = serde_json::to_value(result) else { return unreadable() };
+    let result = if secrets.is_empty() { result } else { secrets.redact_value(result) };
+    let (content, structured) = (result.get("content").and_then(Value::as_array), result.get("structuredContent"));
+    if content.is_none() && structured.is_none() {
+        return unreadable();
+    }
+    let fate = if result.get("isError").and_then(Value::as_bool) == Some(true) { Fate::Failed } else { Fate::Done };
+    let mut taken = Taken { secrets, images: 0, bytes: 0 };
+    let parts = content.into_iter().flatten().map(|part| taken.part(part)).collect();
+    outcome_without(secrets, fate, parts, structured.filter(|value| !value.is_null()).cloned())
+}
+
+fn unreadable() -> Outcome {
+    said(Fate::Failed, "the answer could not be read: it is no result of a tool")
+}
+
+/// How much of a result's room is used.
+struct Taken<'s> {
+    secrets: &'s Secrets,
+    images: usize,
+    bytes: usize,
+}
+
+impl Taken<'_> {
+    fn part(&mut self, part: &Value) -> Part {
+        let text = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
+        match text("type") {
+            "text" => Part::Text(text("text").to_owned()),
+            "image" | "audio" => self.bytes(text("data"), text("mimeType")),
+            "resource" => self.resource(part.get("resource").unwrap_or(&Value::Null)),
+            "resource_link" => {
+                let [title, name, uri] = ["title", "name", "uri"].map(|key| self.line(text(key)));
+                let name = if title.is_empty() { name } else { title };
+                Part::Text(if name.is_empty() { uri } else { format!("{name}: {uri}") })
+            }
+            other => Part::Text(format!("(content of the kind “{}” was left out)", self.line(other))),
+        }
+    }
+
+    fn resource(&mut self, resource: &Value) -> Part {
+        let text = |key: &str| resource.get(key).and_then(Value::as_str);
+        match (text("text"), text("blob")) {
+            (Some(words), _) => Part::Text(words.to_owned()),
+            (None, Some(blob)) => self.bytes(blob, text("mimeType").unwrap_or_default()),
+            (None, None) => {
+                let uri = self.line(text("uri").unwrap_or_default());
+                Part::Text(format!("(a resource without content: {uri})"))
+            }
+        }
+    }
+
+    /// Whether a terminal would show a credential, of which these bytes have the parts.
+    fn is_within_escapes(&self, bytes: &[u8]) -> bool {
+        self.secrets.is_in(without_escapes(&String::from_utf8_lossy(bytes)).as_bytes())
+    }
+
+    fn line(&self, text: &str) -> String {
+        clean::line(text, self.secrets, QUOTED_BYTES)
+    }
+
+    fn bytes(&mut self, data: &str, mime: &str) -> Part {
+        let mime = self.line(mime).to_ascii_lowercase();
+        let left_out = |why: &str| Part::Text(format!("(content of the kind “{mime}” was left out: {why})"));
+        let is_image = mime.starts_with("image/");
+        let room = TOOL_BLOB_BYTES - self.bytes;
+        let room = if is_image { room.min(TOOL_IMAGE_BYTES) } else { room };
+        if is_image && self.images == TOOL_IMAGES {
+            return left_out(&format!("there are more than {TOOL_IMAGES} images"));
+        }
+        if base64::decoded_bytes(data) > room + 4 {
+            return left_out("it is too large");
+        }
+        let Some(bytes) = base64::decode(data) else { return left_out("it is no base64") };
+        // Without the credential, a file that is no text would be broken.
+        let is_text = std::str::from_utf8(&bytes).is_ok();
+        if !is_text && self.secrets.is_in(&bytes) {
+            return left_out("it contains a credential of its server");
+        }
+        let bytes: Bytes = if is_text { self.secrets.redact_bytes(bytes.into()) } else { bytes.into() };
+        if is_text && bytes.contains(&b'\x1b') && self.is_within_escapes(&bytes) {
+            return left_out("it contains a credential of its server");
+        }
+        self.bytes += bytes.len().min(room);
+        self.images += usize::from(is_image);
+        if is_image { Part::Image { mime, bytes } } else { Part::Other { mime, bytes } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use turnleaf_domain::limits::{JSON_DEPTH, TOOL_SHOWN_BYTES};
+
+    fn parts(content: Value) -> Vec<Part> {
+        let mut taken = Taken { secrets: &Secrets::default(), images: 0, bytes: 0 };
+        content.as_array().expect("a list").iter().map(|part| taken.part(part)).collect()
+    }
+
+    #[test]
+    fn every_kind_of_content_becomes_a_part() {
+        let found = parts(json!([
+            { "type": "text", "text": "a\0b" },
+            { "type": "image", "data": "Zm9v", "mimeType": "image/PNG" },
+            { "type": "audio", "data": "Zm9v", "mimeType": "audio/wav" },
+            { "type": "resource", "resource": { "uri": "x:1", "text": "words" } },
+            { "type": "resource", "resource": { "uri": "x:2", "blob": "Zm9v", "mimeType": "application/pdf" } },
+            { "type": "resource", "resource": { "uri": "x:3", "blob": "Zm9v", "mimeType": "image/gif" } },
+            { "type": "resource_link", "uri": "file:///a\nb", "name": "a" },
+            { "type": "hologram" },
+            { "type": "image", "data": "not base64!", "mimeType": "image/png" },
+            17,
+        ]));
+        let shown: Vec<String> = found
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => text.clone(),
+                Part::Image { mime, bytes } => format!("image {mime} {}", bytes.len()),
+                Part::Other { mime, bytes } => format!("other {mime} {}", bytes.len()),
+            })
+            .collect();
+        let expected = [
+            "a\0b",
+            "image image/png 3",
+            "other audio/wav 3",
+            "words",
+            "other application/pdf 3",
+            "image image/gif 3",
+            "a: file:///a b",
+            "(content of the kind “hologram” was left out)",
+            "(content of the kind “image/png” was left out: it is no base64)",
+            "(content of the kind “” was left out)",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn images_have_their_bounds() {
+        let image = json!({ "type": "image", "data": "Zm9v", "mimeType": "image/png" });
+        let found = parts(Value::Array(vec![image; TOOL_IMAGES + 1]));
+        assert!(matches!(&found[TOOL_IMAGES - 1], Part::Image { .. }));
+        assert!(matches!(&found[TOOL_IMAGES], Part::Text(why) if why.contains("more than 16 images")));
+        let large = "A".repeat(TOOL_IMAGE_BYTES / 3 * 4 + 64);
+        let found = parts(json!([{ "type": "image", "data": large, "mimeType": "image/png" }]));
+        assert!(matches!(&found[0], Part::Text(why) if why.contains("too large")));
+    }
+
+    #[test]
+    fn an_answer_that_is_no_result_fails_the_call() {
+        let none = Secrets::default();
+        let read = |value: Value| outcome_of(serde_json::from_value(value).expect("anything is a result"), &none);
+        assert_eq!(read(json!({ "tools": 3 })).fate, Fate::Failed);
+        assert_eq!(read(json!("x")).fate, Fate::Failed);
+        assert_eq!(read(json!({ "content": [], "isError": true })).fate, Fate::Failed);
+        assert_eq!(read(json!({ "content": [{ "type": "new", "x": 1 }] })).fate, Fate::Done);
+        let structured = read(json!({ "content": [], "structuredContent": { "sum": 3 } }));
+        assert_eq!((structured.fate, structured.result), (Fate::Done, json!({ "sum": 3 })));
+    }
+
+    #[test]
+    fn result_does_not_repeat_the_credentials_of_its_server() {
+        let secrets = Secrets::new(["ghp_9f8e7d6c5b4a".into()]);
+        let answer = json!({
+            "content": [
+                { "type": "text", "text": "you are ghp_9f8e7d6c5b4a, an ordinary token" },
+                { "type": "resource", "resource": { "uri": "env:x", "text": "TOKEN=ghp_9f8e7d6c5b4a" } },
+            ],
+            "structuredContent": { "ghp_9f8e7d6c5b4a": ["ghp_9f8e7d6c5b4a"] },
+        });
+        let outcome = outcome_of(serde_json::from_value(answer).expect("a result"), &secrets);
+        let told = outcome.result.to_string();
+        assert!(told.contains("you are [removed], an ordinary token") && !told.contains("ghp_9"), "{told}");
+    }
+
+    #[test]
+    fn bytes_of_a_result_do_not_repeat_the_credentials_of_its_server() {
+        let secrets = Secrets::new(["ghp_9f8e7d6c5b4a".into()]);
+        let blob = |bytes: &[u8], mime: &str| {
+            let mut data = Vec::new();
+            base64::encode_into(bytes, &mut data);
+            let data = String::from_utf8(data).expect("base64 is text");
+            json!({ "type": "resource", "resource": { "uri": "file:///.env", "blob": data, "mimeType": mime } })
+        };
+        let answer = json!({ "content": [
+            blob(b"TOKEN=ghp_9f8e7d6c5b4a\n", "text/plain"),
+            blob(b"\xff\xfeghp_9f8e7d6c5b4a\0", "application/octet-stream"),
+            blob(b"\xff\xfe\0", "application/octet-stream"),
+        ] });
+        let outcome = outcome_of(serde_json::from_value(answer).expect("a result"), &secrets);
+        let kept: Vec<&[u8]> = outcome.blobs.iter().map(|blob| blob.bytes.as_ref()).collect();
+        assert_eq!(kept, [&b"TOKEN=[removed]\n"[..], b"\xff\xfe\0"]);
+        let told = outcome.result.as_str().expect("a text");
+        assert!(told.contains("was left out: it contains a credential of its server"), "{told}");
+    }
+
+    #[test]
+    fn credential_within_escapes_of_a_terminal_is_not_put_together_again() {
+        let secrets = Secrets::new(["ghp_9f8e7d6c5b4a".into()]);
+        // As `grep --color` writes it.
+        let coloured = "\u{1b}[01;31m\u{1b}[Kghp_9f\u{1b}[m\u{1b}[K8e7d6c5b4a";
+        let long = format!("{coloured} {}", "long ".repeat(TOOL_SHOWN_BYTES / 4));
+        let deep = (0..JSON_DEPTH + 2).fold(json!(coloured), |inner, _| json!([inner]));
+        let mut data = Vec::new();
+        base64::encode_into(coloured.as_bytes(), &mut data);
+        let data = String::from_utf8(data).expect("base64 is text");
+        let file = json!({ "uri": "file:///.env", "blob": data, "mimeType": "text/plain" });
+        for answer in [
+            json!({ "content": [{ "type": "text", "text": coloured }] }),
+            json!({ "content": [{ "type": "text", "text": long }] }),
+            json!({ "content": [{ "type": "text", "text": long.repeat(20) }] }),
+            json!({ "content": [{ "type": "resource", "resource": { "uri": "x:1", "text": coloured } }] }),
+            json!({ "content": [], "structuredContent": { coloured: [coloured] } }),
+            json!({ "content": [], "structuredContent": { "long": [long] } }),
+            json!({ "content": [], "structuredContent": { "deep": deep } }),
+            json!({ "content": [{ "type": "resource", "resource": file }] }),
+        ] {
+            let outcome = outcome_of(serde_json::from_value(answer).expect("a result"), &secrets);
+            let blobs = outcome.blobs.iter().map(|blob| String::from_utf8_lossy(&blob.bytes).into_owned());
+            for told in blobs.chain([outcome.result.to_string()]) {
+                let told = strip_ansi_escapes::strip_str(told);
+                let beginning: String = told.chars().take(100).collect();
+                assert!(!told.contains("ghp_9f8e7d6c5b4a"), "{beginning}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn long_answer_is_read_beside_the_task_that_waits_for_it() {
+        let answer = json!({ "content": [{ "type": "text", "text": "ghp_9f8e7d6c5b4a ".repeat(1 << 16) }] });
+        let answer = serde_json::from_value(answer).expect("a result");
+        let mut reading = std::pin::pin!(read_outcome(answer, Secrets::new(["ghp_9f8e7d6c5b4a".into()])));
+        assert!(futures::poll!(&mut reading).is_pending());
+        assert_eq!(reading.await.fate, Fate::Done);
+    }
+}

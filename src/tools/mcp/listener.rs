@@ -1,0 +1,176 @@
+//! Turnleaf as a server of tools sees it: it hears progress, what a server logs and that the list has changed, and offers
+//! nothing to servers: no model (the trait refuses that by itself), no questions to people, no folders.
+
+#![expect(deprecated, reason = "servers of earlier versions log, and ask for folders, which is refused")]
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCreateRequestMethod, ErrorData,
+    Implementation, ListRootsRequestMethod, ListRootsResult, LoggingMessageNotificationParam,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ClientHandler, RoleClient};
+use serde_json::Value;
+use tokio::sync::{Notify, broadcast};
+
+use super::clean;
+use turnleaf_domain::limits::TOOL_TAIL_LINES;
+use turnleaf_domain::tool::ToolProgress;
+use turnleaf_providers::redact::Secrets;
+
+/// The longest line of progress.
+const LINE_BYTES: usize = 300;
+/// Progress that no call has taken up yet; more than this is only counted as a sign of life.
+const UNREAD: usize = 256;
+
+/// How far a call is, in bounds: what a server says of it may be as large as a message.
+#[derive(Debug, Clone)]
+pub struct Progress {
+    pub token: ProgressToken,
+    pub done: f64,
+    pub told: ToolProgress,
+    /// In the server's words alone; empty where it only counts.
+    pub message: String,
+}
+
+/// What a server says while calls run.
+#[derive(Debug, Clone)]
+pub enum Heard {
+    Progress(Progress),
+    /// A line of its log, which names no call.
+    Logged(String),
+}
+
+impl Progress {
+    fn new(said: &ProgressNotificationParam, secrets: &Secrets) -> Self {
+        let total = said.total.map(|total| format!(" of {total}")).unwrap_or_default();
+        let count = format!("{}{total}", said.progress);
+        let message = said.message.as_deref().map(|message| clean::line(message, secrets, LINE_BYTES));
+        let message = message.unwrap_or_default();
+        let line = if message.is_empty() { count } else { format!("{count} · {message}") };
+        let token = said.progress_token.clone();
+        let percent = said.total.and_then(|total| ToolProgress::percent_of(said.progress, total));
+        let told = ToolProgress { percent, ..ToolProgress::line(clean::shorten(line, LINE_BYTES)) };
+        Self { token, done: said.progress, told, message }
+    }
+}
+
+/// The last lines that a server said of a call; the same again is not another one.
+#[derive(Debug, Default)]
+pub struct Tail(VecDeque<String>);
+
+impl Tail {
+    pub fn push(&mut self, line: &str) {
+        if line.is_empty() || self.0.back().is_some_and(|last| last == line) {
+            return;
+        }
+        if self.0.len() == TOOL_TAIL_LINES {
+            self.0.pop_front();
+        }
+        self.0.push_back(line.to_owned());
+    }
+
+    /// Nothing while it is one line: that stands beside the call.
+    pub fn lines(&self) -> Vec<String> {
+        if self.0.len() < 2 { Vec::new() } else { self.0.iter().cloned().collect() }
+    }
+}
+
+/// Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Listener {
+    pub heard: broadcast::Sender<Heard>,
+    pub list_changed: Arc<Notify>,
+    secrets: Secrets,
+}
+
+impl Listener {
+    /// A listener that hears these credentials in nothing.
+    pub fn without(secrets: Secrets) -> Self {
+        Self { heard: broadcast::Sender::new(UNREAD), list_changed: Arc::default(), secrets }
+    }
+}
+
+impl ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        let own = Implementation::new("turnleaf", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), own)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        // Nobody may be listening.
+        let _ = self.heard.send(Heard::Progress(Progress::new(&progress, &self.secrets)));
+    }
+
+    async fn on_logging_message(&self, said: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
+        let line = match said.data {
+            Value::String(text) => clean::line(&text, &self.secrets, LINE_BYTES),
+            other => clean::line(&other.to_string(), &self.secrets, LINE_BYTES),
+        };
+        let _ = self.heard.send(Heard::Logged(line));
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.list_changed.notify_one();
+    }
+
+    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListRootsRequestMethod>())
+    }
+
+    async fn create_elicitation(
+        &self,
+        _: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ElicitationCreateRequestMethod>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::NumberOrString;
+
+    use super::*;
+
+    #[test]
+    fn progress_is_one_line_and_a_share_where_there_is_a_whole() {
+        let said = |progress: f64, total: Option<f64>, message: Option<&str>| {
+            let mut said = ProgressNotificationParam::new(ProgressToken(NumberOrString::Number(1)), progress);
+            said.total = total;
+            said.message = message.map(str::to_owned);
+            Progress::new(&said, &Secrets::default()).told
+        };
+        let is = |line: &str, percent: Option<u8>| ToolProgress { percent, ..ToolProgress::line(line) };
+        assert_eq!(
+            said(3.0, Some(10.0), Some("copying\n\u{1b}[1mfiles\u{1b}[0m\0")),
+            is("3 of 10 · copying files", Some(30))
+        );
+        assert_eq!(said(0.5, Some(1.0), None), is("0.5 of 1", Some(50)));
+        assert_eq!(said(7.0, None, Some("")), is("7", None));
+        for (done, total, percent) in [(3.0, 2.0, Some(100)), (-1.0, 2.0, Some(0)), (1.0, 0.0, None), (1.0, -2.0, None)]
+        {
+            assert_eq!(said(done, Some(total), None).percent, percent, "{done} of {total}");
+        }
+        assert_eq!(said(f64::NAN, Some(2.0), None).percent, None);
+        assert!(said(1e300, Some(1e300), Some(&"x".repeat(9999))).line.len() <= LINE_BYTES);
+    }
+    #[test]
+    fn the_last_lines_are_kept_and_the_same_again_is_none() {
+        let mut tail = Tail::default();
+        for line in ["one", "", "one"] {
+            tail.push(line);
+        }
+        assert!(tail.lines().is_empty(), "one line stands beside the call");
+        for n in 0..20 {
+            tail.push(&format!("line {n}"));
+            tail.push(&format!("line {n}"));
+        }
+        let expected: Vec<String> = (20 - TOOL_TAIL_LINES..20).map(|n| format!("line {n}")).collect();
+        assert_eq!(tail.lines(), expected);
+    }
+}

@@ -1,0 +1,146 @@
+//! What a server offers, as it describes it: every page of its list, and of each tool what can be used of it. All of it
+//! is text of a stranger.
+
+use std::collections::HashSet;
+
+use rmcp::RoleClient;
+use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams};
+use rmcp::service::{Peer, ServiceError};
+use serde_json::Value;
+
+use super::log::Log;
+use super::{broken, clean};
+use crate::schema::check_schema;
+use crate::toolbox::Described;
+use turnleaf_domain::limits::{TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES, TOOLS_PER_SERVER};
+use turnleaf_domain::plain::hidden_characters;
+use turnleaf_providers::redact::Secrets;
+
+/// A list has no more pages than tools.
+const PAGES: usize = TOOLS_PER_SERVER;
+/// A name as the protocol recommends it, and a title.
+const NAME_BYTES: usize = 128;
+const TITLE_BYTES: usize = 200;
+
+/// Asks for the whole list. What is left out is noted in the log.
+///
+/// # Errors
+/// Why there is none, in a sentence.
+pub async fn list(peer: &Peer<RoleClient>, secrets: &Secrets, log: &Log) -> Result<Vec<Described>, String> {
+    let mut tools = Vec::new();
+    let mut names = HashSet::new();
+    let mut cursor: Option<String> = None;
+    for _ in 0..PAGES {
+        let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+        let page = match peer.send_request(request).await {
+            Ok(page) => serde_json::to_value(page).map_err(|error| error.to_string())?,
+            // It has none to offer.
+            Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(tools),
+            Err(error) => return Err(format!("its tools could not be listed: {}", broken::sentence(&error, secrets))),
+        };
+        let Some(listed) = page.get("tools").and_then(Value::as_array) else {
+            return Err("its tools could not be listed: the answer is no list".into());
+        };
+        for tool in listed {
+            if tools.len() == TOOLS_PER_SERVER {
+                log.add(&format!("(it offers more than {TOOLS_PER_SERVER} tools; the others are left out)"));
+                return Ok(tools);
+            }
+            match described(tool, secrets) {
+                Ok(tool) if names.insert(tool.tool.clone()) => tools.push(tool),
+                Ok(tool) => log.add(&format!("(there is more than one tool `{}`; the first counts)", tool.tool)),
+                Err(why) => log.add(&format!("(a tool is left out: {why})")),
+            }
+        }
+        let next = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty());
+        if next.is_none() || next == cursor.as_deref() {
+            break;
+        }
+        cursor = next.map(str::to_owned);
+    }
+    Ok(tools)
+}
+
+/// A tool as it is shown and offered, or why it cannot be.
+fn described(tool: &Value, secrets: &Secrets) -> Result<Described, String> {
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+    let name = text(tool.get("name"));
+    // A call without it would name another tool. One that is too long is none.
+    if name.len() <= NAME_BYTES && secrets.is_in(name.as_bytes()) {
+        return Err("its name contains a credential of its server".into());
+    }
+    let shown = clean::line(&name, secrets, NAME_BYTES);
+    if name.is_empty() || shown != name || hidden_characters(&name) > 0 {
+        return Err(format!("`{shown}` is no name"));
+    }
+    let schema = tool.get("inputSchema").cloned().unwrap_or_default();
+    if !schema.is_object() {
+        return Err(format!("`{name}` says what it takes, but not as an object"));
+    }
+    let written = schema.to_string();
+    if written.len() > TOOL_SCHEMA_BYTES {
+        return Err(format!("what `{name}` takes is described in more than {} KiB", TOOL_SCHEMA_BYTES >> 10));
+    }
+    // No database takes it, and no schema needs it.
+    if written.contains("\\u0000") {
+        return Err(format!("what `{name}` takes is described with a NUL"));
+    }
+    check_schema(&schema).map_err(|why| format!("what `{name}` takes: {}", clean::line(&why, secrets, TITLE_BYTES)))?;
+    let titles = [tool.get("title"), tool.pointer("/annotations/title")];
+    let title = titles.map(|title| clean::line(&text(title), secrets, TITLE_BYTES));
+    let title = title.into_iter().find(|title| !title.is_empty()).unwrap_or_else(|| name.clone());
+    let claims = |hint: &str| tool.pointer(&format!("/annotations/{hint}")).and_then(Value::as_bool) == Some(true);
+    let hints = [("readOnlyHint", "read only"), ("destructiveHint", "destructive"), ("openWorldHint", "open world")];
+    Ok(Described {
+        tool: name,
+        title,
+        description: clean::text(&text(tool.get("description")), secrets, TOOL_DESCRIPTION_BYTES),
+        schema: secrets.redact_value(schema),
+        is_harmless: false,
+        hints: hints.into_iter().filter(|(hint, _)| claims(hint)).map(|(_, words)| words.to_owned()).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_is_described_with_what_can_be_shown_of_it() {
+        let tool = json!({
+            "name": "copy", "description": "\u{1b}[31mCopies\u{1b}[0m\0 files", "inputSchema": { "type": "object" },
+            "annotations": { "title": " Copy\nfiles ", "readOnlyHint": false, "destructiveHint": true, "openWorldHint": "yes" },
+        });
+        let found = described(&tool, &Secrets::default()).expect("it is a tool");
+        assert_eq!((found.tool.as_str(), found.title.as_str()), ("copy", "Copy files"));
+        assert_eq!(found.description, "Copies files");
+        assert_eq!(found.hints, ["destructive"]);
+        assert!(!found.is_harmless, "nobody can claim that");
+        let long = json!({ "name": "x", "description": "ä".repeat(TOOL_DESCRIPTION_BYTES), "inputSchema": {} });
+        assert!(
+            described(&long, &Secrets::default()).expect("it is a tool").description.len() <= TOOL_DESCRIPTION_BYTES
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_left_out() {
+        for (tool, why) in [
+            (json!({ "inputSchema": {} }), "is no name"),
+            (json!({ "name": "", "inputSchema": {} }), "is no name"),
+            (json!({ "name": "a\nb", "inputSchema": {} }), "is no name"),
+            (json!({ "name": "a\u{202e}b", "inputSchema": {} }), "is no name"),
+            (json!({ "name": "x".repeat(NAME_BYTES + 1), "inputSchema": {} }), "is no name"),
+            (json!({ "name": "x" }), "not as an object"),
+            (json!({ "name": "x", "inputSchema": "object" }), "not as an object"),
+            (json!({ "name": "x", "inputSchema": { "title": "a\0b" } }), "NUL"),
+            (json!({ "name": "x", "inputSchema": { "title": "x".repeat(TOOL_SCHEMA_BYTES) } }), "64 KiB"),
+            (json!("x"), "is no name"),
+        ] {
+            let found = described(&tool, &Secrets::default());
+            assert!(found.as_ref().is_err_and(|said| said.contains(why)), "{tool}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What a server says beside the protocol: the end of it, cleaned, for people.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::clean;
+use turnleaf_domain::limits::TOOL_LOG_BYTES;
+use turnleaf_providers::redact::Secrets;
+
+/// The longest line that is kept of it.
+const LINE_BYTES: usize = 2000;
+
+/// Shared between whoever hears the server and whoever shows its status.
+#[derive(Debug, Clone, Default)]
+pub struct Log {
+    kept: Arc<Mutex<String>>,
+    /// The server may repeat what it is reached with.
+    secrets: Secrets,
+}
+
+impl Log {
+    /// A log in which none of these stands.
+    pub fn without(secrets: Secrets) -> Self {
+        Self { kept: Arc::default(), secrets }
+    }
+
+    /// Adds a line; old ones go when there is no more room.
+    pub fn add(&self, line: &str) {
+        let line = clean::text(line, &self.secrets, LINE_BYTES);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push_str(line.trim_end());
+        kept.push('\n');
+        if kept.len() > TOOL_LOG_BYTES {
+            let from = kept.len() - TOOL_LOG_BYTES;
+            // A whole line is the first one.
+            let cut =
+                kept.as_bytes()[from..].iter().position(|byte| *byte == b'\n').map_or(kept.len(), |at| from + at + 1);
+            kept.drain(..cut);
+        }
+    }
+
+    /// Adds the beginning of a line that was cut off, without what the cut may have left of a credential.
+    pub fn add_beginning(&self, line: Vec<u8>) {
+        let line = self.secrets.redact_beginning(line.into());
+        self.add(&format!("{}…", String::from_utf8_lossy(&line)));
+    }
+
+    pub fn text(&self) -> String {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_kept_in_whole_lines() {
+        let log = Log::default();
+        for number in 0..5000 {
+            log.add(&format!("\u{1b}[1mline {number} ä\u{1b}[0m"));
+        }
+        let text = log.text();
+        assert!(text.len() <= TOOL_LOG_BYTES && text.len() > TOOL_LOG_BYTES - 40, "{}", text.len());
+        assert!(text.starts_with("line ") && text.ends_with("line 4999 ä\n"));
+    }
+
+    #[test]
+    fn credential_of_the_server_stands_in_no_line() {
+        let log = Log::without(Secrets::new(["ghp_9f8e7d6c5b4a".into()]));
+        log.add("connecting with ghp_9f8e7d6c5b4a");
+        log.add(&format!("{}ghp_9f8e7d6c5b4a", "x".repeat(LINE_BYTES - 8)));
+        let text = log.text();
+        assert!(text.starts_with("connecting with [removed]\n") && !text.contains("ghp_9"), "{text}");
+    }
+}

@@ -1,0 +1,235 @@
+//! JSON-RPC over the pipes of a program: one message a line. What is no message is left out and noted once; what is one
+//! but cannot be read, or is too long, becomes an error for the call that it answers.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::RoleClient;
+use rmcp::model::{ErrorData, JsonRpcMessage, NumberOrString, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::{mpsc, oneshot};
+
+use super::lines::{Line, Lines};
+use super::log::Log;
+use super::program::Pipes;
+use turnleaf_domain::limits::TOOL_LINE_BYTES;
+use turnleaf_platform::tasks::{self, Task};
+
+/// Messages that wait to be taken up: each may be as large as one may be.
+const WAITING: usize = 1;
+
+/// Which calls wait for an answer of a program, and who wants to know when it is there.
+#[derive(Debug, Clone, Default)]
+pub struct Answers(Arc<Mutex<Open>>);
+
+#[derive(Debug, Default)]
+struct Open {
+    waiting: HashSet<RequestId>,
+    wanted: HashMap<RequestId, oneshot::Sender<()>>,
+}
+
+impl Answers {
+    /// Gives once this request is answered, whoever waits for it; at once when it is already.
+    pub fn of(&self, id: &RequestId) -> oneshot::Receiver<()> {
+        let (sender, receiver) = oneshot::channel();
+        let mut open = self.open();
+        if open.waiting.contains(id) {
+            open.wanted.insert(id.clone(), sender);
+        } else {
+            let _ = sender.send(());
+        }
+        receiver
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answered(&self, id: &RequestId) {
+        let mut open = self.open();
+        open.waiting.remove(id);
+        if let Some(sender) = open.wanted.remove(id) {
+            let _ = sender.send(());
+        }
+    }
+
+    /// The request that an unreadable answer is to: one that it names at one of its ends, or the only one there is.
+    fn meant(&self, head: &[u8], tail: &[u8]) -> Option<RequestId> {
+        let open = self.open();
+        let named = [id_in(head, true), id_in(tail, false)];
+        let only = || open.waiting.iter().next().filter(|_| open.waiting.len() == 1).cloned();
+        named.into_iter().flatten().find(|id| open.waiting.contains(id)).or_else(only)
+    }
+}
+
+/// The number behind the first or the last `"id":`.
+fn id_in(text: &[u8], is_first: bool) -> Option<RequestId> {
+    let text = String::from_utf8_lossy(text);
+    let at = if is_first { text.find("\"id\":") } else { text.rfind("\"id\":") }? + "\"id\":".len();
+    let digits: String = text[at..].trim_start().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok().map(NumberOrString::Number)
+}
+
+/// The pipes as `rmcp` speaks through them.
+pub struct Pipe {
+    input: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
+    output: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
+    answers: Answers,
+    reading: Task<()>,
+}
+
+impl Pipe {
+    pub fn new(pipes: Pipes, log: Log) -> (Self, Answers) {
+        let answers = Answers::default();
+        let (sender, output) = mpsc::channel(WAITING);
+        let reading = tasks::spawn(read(pipes.output, sender, answers.clone(), log));
+        let input = Arc::new(tokio::sync::Mutex::new(Some(pipes.input)));
+        (Self { input, output, answers: answers.clone(), reading }, answers)
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.reading.abort();
+    }
+}
+
+impl Transport<RoleClient> for Pipe {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &message {
+            self.answers.open().waiting.insert(request.id.clone());
+        }
+        let input = self.input.clone();
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut input = input.lock().await;
+            let Some(pipe) = input.as_mut() else { return Err(io::ErrorKind::BrokenPipe.into()) };
+            pipe.write_all(&line).await?;
+            pipe.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        self.output.recv().await
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        // One that does not read what it is sent keeps the lock; its pipe goes with it.
+        if let Ok(mut input) = self.input.try_lock() {
+            input.take();
+        }
+        Ok(())
+    }
+}
+
+async fn read(output: ChildStdout, sender: mpsc::Sender<RxJsonRpcMessage<RoleClient>>, answers: Answers, log: Log) {
+    let mut lines = Lines::new(BufReader::with_capacity(64 << 10, output), TOOL_LINE_BYTES);
+    let mut is_noted = false;
+    while let Ok(Some(line)) = lines.next().await {
+        let message = match line {
+            Line::Whole(line) => message_in(&line, &answers),
+            Line::TooLong { head, tail } => {
+                log.add(&format!("(a message of more than {} MiB was left out)", TOOL_LINE_BYTES >> 20));
+                let words = format!("the answer is larger than {} MiB and was left out", TOOL_LINE_BYTES >> 20);
+                answers.meant(&head, &tail).map(|id| unreadable(id, words))
+            }
+        };
+        let Some(message) = message else {
+            if !std::mem::replace(&mut is_noted, true) {
+                log.add("(standard output has lines that are no messages; they are left out)");
+            }
+            continue;
+        };
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        if let Some(id) = answered {
+            answers.answered(id);
+        }
+        if sender.send(message).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn message_in(line: &[u8], answers: &Answers) -> Option<RxJsonRpcMessage<RoleClient>> {
+    // What is not UTF-8 is replaced rather than lost with the whole line.
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim();
+    if let Ok(message) = serde_json::from_str(text) {
+        return Some(message);
+    }
+    if !text.starts_with('{') || !text.contains("\"jsonrpc\"") {
+        return None;
+    }
+    let named = [id_in(line, true), id_in(line, false)];
+    let id = named.into_iter().flatten().find(|id| answers.open().waiting.contains(id))?;
+    Some(unreadable(id, "the answer could not be read: it is no valid message".into()))
+}
+
+fn unreadable(id: RequestId, words: String) -> RxJsonRpcMessage<RoleClient> {
+    JsonRpcMessage::error(ErrorData::internal_error(words, None), Some(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(ids: &[i64]) -> Answers {
+        let answers = Answers::default();
+        answers.open().waiting.extend(ids.iter().map(|id| NumberOrString::Number(*id)));
+        answers
+    }
+
+    #[test]
+    fn an_unreadable_answer_finds_its_call() {
+        let table: [(&[i64], &str, &str, Option<i64>); 6] = [
+            (&[3, 4], r#"{"jsonrpc":"2.0","id":3,"result":{"content":"#, "x\"}]}}", Some(3)),
+            (&[3, 4], r#"{"result":{"content":[{"text":"xx"#, r#"x"}]},"jsonrpc":"2.0","id":4}"#, Some(4)),
+            (&[3, 4], r#"{"result":{"x":{"id":9,"y":"#, r#""id": 3 }"#, Some(3)),
+            (&[3, 4], "xxxx", "xxxx", None),
+            (&[3], "xxxx", "xxxx", Some(3)),
+            (&[], r#"{"id":3"#, "", None),
+        ];
+        for (ids, head, tail, meant) in table {
+            let found = waiting(ids).meant(head.as_bytes(), tail.as_bytes());
+            assert_eq!(found, meant.map(NumberOrString::Number), "{head} {tail}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_a_message_an_error_for_its_call_or_nothing() {
+        let answers = waiting(&[3]);
+        let read = |line: &[u8]| message_in(line, &answers);
+        let deep = format!(r#"{{"jsonrpc":"2.0","id":3,"result":{}}}"#, "[".repeat(4000) + &"]".repeat(4000));
+        assert!(matches!(read(deep.as_bytes()), Some(JsonRpcMessage::Error(_))));
+        let invalid =
+            b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}}";
+        assert!(matches!(read(invalid), Some(JsonRpcMessage::Response(_))));
+        for noise in ["Server listening...", "", "[1,2]", "{}", r#"{"level":"info"}"#, "null"] {
+            assert!(read(noise.as_bytes()).is_none(), "{noise}");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_wants_to_know_is_told_of_an_answer() {
+        let answers = waiting(&[1, 2]);
+        let mut told = answers.of(&NumberOrString::Number(1));
+        assert!(told.try_recv().is_err());
+        answers.answered(&NumberOrString::Number(1));
+        assert!(told.await.is_ok());
+        assert!(answers.of(&NumberOrString::Number(1)).await.is_ok(), "it is over already");
+    }
+}

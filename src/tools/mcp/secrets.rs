@@ -1,0 +1,201 @@
+//! The credentials that a server of tools is reached with: a server may repeat them, and then neither a result nor a log
+//! shows them. Its other values are ordinary text, which results may well hold.
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use url::Url;
+
+use super::{ServerConfig, Transport};
+use turnleaf_domain::percent;
+use turnleaf_platform::credentials::{is_credential, of_named_value};
+use turnleaf_providers::redact::Secrets;
+
+impl ServerConfig {
+    /// What is taken out of what this server says, and of exports.
+    pub fn credentials(&self) -> Vec<SecretString> {
+        let mut found = Found::default();
+        match &self.transport {
+            Transport::Program { argv, env, .. } => {
+                env.iter().for_each(|(name, value)| found.add_value(name, value));
+                found.add_words(argv);
+            }
+            Transport::Http { url, headers, .. } => {
+                headers.iter().for_each(|(name, value)| found.add_named(name, value.expose_secret()));
+                found.add_address(url);
+            }
+        }
+        found.0
+    }
+
+    pub(super) fn secrets(&self) -> Secrets {
+        Secrets::new(self.credentials())
+    }
+}
+
+/// Credentials, each once.
+#[derive(Default)]
+struct Found(Vec<SecretString>);
+
+impl Found {
+    fn add(&mut self, secrets: impl IntoIterator<Item = SecretString>) {
+        for secret in secrets {
+            if self.0.iter().all(|known| known.expose_secret() != secret.expose_secret()) {
+                self.0.push(secret);
+            }
+        }
+    }
+
+    fn add_named(&mut self, name: &str, value: &str) {
+        self.add(of_named_value(&separated(name), &value.into()));
+    }
+
+    /// The words of a program: `--token=x`, `--token x`, `--headers X-Api-Key x`, and words that stand alone.
+    fn add_words(&mut self, argv: &[String]) {
+        for (at, word) in argv.iter().enumerate() {
+            self.add_value("", word);
+            if address(word).is_none()
+                && let Some((name, value)) = word.split_once('=')
+            {
+                self.add_value(name, value);
+            }
+            let [value, second] = [1, 2].map(|behind| argv.get(at + behind).map(String::as_str).unwrap_or_default());
+            if word.starts_with('-') && !value.starts_with("--") {
+                self.add_value(word, value);
+                if word.to_ascii_lowercase().contains("header") {
+                    self.add_value(value, second);
+                }
+            }
+        }
+    }
+
+    /// The credentials in a value: all of it by its name, and whichever it names itself as an address, a header, JSON or
+    /// the parameters of a connection.
+    fn add_value(&mut self, name: &str, value: &str) {
+        if let Some(url) = address(value) {
+            return self.add_address(&url);
+        }
+        if let Ok(json @ Value::Object(_)) = serde_json::from_str(value) {
+            return self.add_json("", &json);
+        }
+        self.add_named(name, value);
+        let is_scheme = |word: &str| ["bearer", "basic"].contains(&word.to_ascii_lowercase().as_str());
+        if value.split_once(' ').is_some_and(|(scheme, _)| is_scheme(scheme)) {
+            self.add_named("authorization", value);
+        }
+        let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        if let Some((name, value)) = value.split_once(':').filter(|(name, _)| is_name(name)) {
+            self.add_named(name, value);
+        }
+        let parameters = value.split([' ', '\t', '\n', ';', '&']).filter_map(|piece| piece.split_once('='));
+        parameters.for_each(|(name, value)| self.add_named(name, value));
+    }
+
+    fn add_json(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::String(text) => self.add_value(name, text),
+            Value::Array(items) => items.iter().for_each(|item| self.add_json(name, item)),
+            Value::Object(members) => members.iter().for_each(|(name, value)| self.add_json(name, value)),
+            _ => {}
+        }
+    }
+
+    /// The password of an address, as it stands there and as it is, and what its query names.
+    fn add_address(&mut self, url: &Url) {
+        url.query_pairs().for_each(|(name, value)| self.add_named(&name, &value));
+        let password = url.password().unwrap_or_default();
+        let passwords = [password.to_owned(), percent::decoded(password)];
+        self.add(passwords.into_iter().filter(|password| is_credential(password)).map(Into::into));
+    }
+}
+
+fn address(text: &str) -> Option<Url> {
+    text.contains("://").then(|| Url::parse(text.trim()).ok()).flatten()
+}
+
+/// A name with hyphens between the words of `camelCase`.
+fn separated(name: &str) -> String {
+    let mut separated = String::with_capacity(name.len());
+    let mut is_behind_lowercase = false;
+    for c in name.chars() {
+        if is_behind_lowercase && c.is_uppercase() {
+            separated.push('-');
+        }
+        is_behind_lowercase = c.is_lowercase();
+        separated.push(c);
+    }
+    separated
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    fn credentials(transport: Transport) -> Vec<String> {
+        let config = ServerConfig { name: "x".into(), transport, idle: None, total: None };
+        config.credentials().iter().map(|secret| secret.expose_secret().to_owned()).collect()
+    }
+
+    #[test]
+    fn credentials_of_every_place_are_known_and_ordinary_values_are_not() {
+        let env =
+            [("GITHUB_TOKEN", "ghp_9f8e7d6c5b4a"), ("LANG", "de_DE.UTF-8-modern"), ("API_KEY_FILE", "/run/secret")];
+        let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let argv = [
+            "server",
+            "--api-key=9f8e7d6c5b4a3f2e",
+            "--token",
+            "4a5b6c7d8e9f0a1b",
+            "--verbose",
+            "--name",
+            "ordinary-words",
+        ];
+        let argv = argv.map(str::to_owned).to_vec();
+        let found = credentials(Transport::Program { argv, env, folder: None });
+        assert_eq!(found, ["ghp_9f8e7d6c5b4a", "9f8e7d6c5b4a3f2e", "4a5b6c7d8e9f0a1b"]);
+        let url =
+            url::Url::parse("https://me:hunter2hunter2@example.org/mcp?api_key=9f8e7d6c5b4a3f2e&team=the-whole-team");
+        let headers = vec![
+            ("Authorization".to_owned(), SecretString::from("Bearer 0a1b2c3d4e5f6a7b")),
+            ("X-Title".to_owned(), SecretString::from("an ordinary title")),
+        ];
+        let found = credentials(Transport::Http { url: url.expect("a URL"), headers, local_network: false });
+        assert_eq!(found, ["0a1b2c3d4e5f6a7b", "9f8e7d6c5b4a3f2e", "hunter2hunter2"]);
+    }
+
+    #[test]
+    fn credentials_in_the_words_of_a_program_are_known() {
+        for (words, expected) in [
+            (
+                &["mcp-remote", "https://x.example/mcp", "--header", "Authorization: Bearer 9f8e7d6c5b4a3f2e"][..],
+                &["9f8e7d6c5b4a3f2e"][..],
+            ),
+            (&["mcp-remote", "--header", "Authorization:Bearer 9f8e7d6c5b4a3f2e"], &["9f8e7d6c5b4a3f2e"]),
+            (&["x", "--header=X-Api-Key: 9f8e7d6c5b4a3f2e"], &["9f8e7d6c5b4a3f2e"]),
+            (&["x", "-H", "X-Title: an ordinary title"], &[]),
+            (&["mcp-proxy", "--headers", "X-Api-Key", "9f8e7d6c5b4a3f2e", "http://x.example"], &["9f8e7d6c5b4a3f2e"]),
+            (&["mcp-proxy", "--headers", "authorization", "Bearer 9f8e7d6c5b4a3f2e"], &["9f8e7d6c5b4a3f2e"]),
+            (&["server-postgres", "postgresql://u:hunter2hunter2@db/x"], &["hunter2hunter2"]),
+            (&["server-postgres", "postgresql://u:hunter2%40hunter2@db/x"], &["hunter2%40hunter2", "hunter2@hunter2"]),
+            (
+                &["mcp-remote", "https://x.example/mcp?team=whole-team-1&api_key=9f8e7d6c5b4a3f2e"],
+                &["9f8e7d6c5b4a3f2e"],
+            ),
+            (&["server", "host=db user=me password=hunter2hunter2"], &["hunter2hunter2"]),
+            (&["server", "Server=db;User Id=me;Password=hunter2hunter2;"], &["hunter2hunter2"]),
+            (&["run", "-e", "GITHUB_TOKEN=ghp_9f8e7d6c5b4a"], &["ghp_9f8e7d6c5b4a"]),
+            (&["run", "--config", r#"{"apiKey":"9f8e7d6c5b4a3f2e","name":"an ordinary name"}"#], &["9f8e7d6c5b4a3f2e"]),
+            (&["run", "--accessToken", "-9f8e7d6c5b4a3f2e"], &["-9f8e7d6c5b4a3f2e"]),
+            (&["run", "--token", "--verbose-for-everybody", "/srv/auth-tokens", "an-ordinary-word"], &[]),
+        ] {
+            let argv = words.iter().map(|word| (*word).to_owned()).collect();
+            let found = credentials(Transport::Program { argv, env: Default::default(), folder: None });
+            assert_eq!(found, expected, "{words:?}");
+        }
+        let env = [("AUTH_HEADER", "Bearer 9f8e7d6c5b4a3f2e"), ("DSN", "host=db password=hunter2hunter2")];
+        let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let found = credentials(Transport::Program { argv: vec!["x".into()], env, folder: None });
+        assert_eq!(found, ["9f8e7d6c5b4a3f2e", "hunter2hunter2"]);
+    }
+}

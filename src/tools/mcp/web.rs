@@ -1,0 +1,43 @@
+//! A server that is reached by streamable HTTP: through the one client that guards addresses, with the headers of its
+//! owner.
+
+use std::collections::HashMap;
+
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
+
+use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_LINE_BYTES, TOOL_STOP};
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::http_client::guard::AddressUse;
+
+/// The transport. Nothing is sent before it is used. An answer in one piece is bounded by `rmcp` itself, at 16 MiB.
+///
+/// # Errors
+/// The address or a header cannot be used, in a sentence.
+pub fn transport(
+    client: &HttpClient,
+    url: &Url,
+    headers: &[(String, SecretString)],
+    local_network: bool,
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    let client = client.for_address(url.as_str(), local_network, AddressUse::ToolServer)?;
+    let mut sent = HashMap::new();
+    for (name, value) in headers {
+        let header = HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` is no name of a header"))?;
+        let value = HeaderValue::from_str(value.expose_secret());
+        let mut value = value.map_err(|_| format!("the header `{name}` has characters that none may have"))?;
+        value.set_sensitive(true);
+        sent.insert(header, value);
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+        .custom_headers(sent)
+        .max_sse_event_size(TOOL_LINE_BYTES)
+        // The list, and a ping, beside the calls.
+        .max_concurrent_requests(SERVER_CALLS_AT_ONCE + 2)
+        .control_request_timeout(TOOL_STOP)
+        .reinit_on_expired_session(true);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}

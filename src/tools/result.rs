@@ -1,0 +1,218 @@
+//! What a tool said, made into what is stored: cleaned of what no page and no database takes, inside its bounds, its
+//! images and its excess as blobs.
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::toolbox::{Fate, NewBlob, Outcome};
+use clean::{Cleaned, is_deep};
+use turnleaf_domain::limits;
+use turnleaf_platform::hex::hex;
+use turnleaf_providers::redact::Secrets;
+
+mod clean;
+mod redrawn;
+
+pub use clean::{decoded, without_escapes};
+pub use redrawn::redrawn;
+
+pub use turnleaf_providers::pictures::raster;
+
+/// One part of what a tool said, in its order.
+#[derive(Debug, Clone)]
+pub enum Part {
+    Text(String),
+    Image {
+        mime: String,
+        bytes: Bytes,
+    },
+    /// Bytes of another kind (sound, a file).
+    Other {
+        mime: String,
+        bytes: Bytes,
+    },
+}
+
+/// A result out of the parts that a tool gave, and of its structured content where it has any. Where one of the two only
+/// says the other once more it is left out; structured content beside a text of its own stands behind that.
+pub fn outcome(fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outcome {
+    outcome_without(&Secrets::default(), fate, parts, structured)
+}
+
+/// The same without credentials that are whole only when the escapes of a terminal are taken out from between their
+/// characters. Those that stand whole in a part are not looked for.
+pub fn outcome_without(secrets: &Secrets, fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outcome {
+    let mut cleaned = Cleaned::without(secrets.clone());
+    let mut held = Held::default();
+    let mut texts = Vec::new();
+    for part in parts {
+        match part {
+            Part::Text(text) => texts.push(cleaned.text(text)),
+            Part::Image { mime, bytes } | Part::Other { mime, bytes } => texts.extend(held.take(&mime, bytes)),
+        }
+    }
+    let text = texts.join("\n\n");
+    let said = match structured {
+        None => Said::Text(text),
+        Some(value) if is_deep(&value) => Said::text_and(text, cleaned.text(value.to_string())),
+        Some(value) => {
+            let value = cleaned.value(value);
+            let says_the_same =
+                text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|said: Value| said == value);
+            match says_the_same {
+                true => Said::Structured(value),
+                false if wraps(&value, &text) => Said::Text(text),
+                false => Said::text_and(text, value.to_string()),
+            }
+        }
+    };
+    let result = held.cut(said);
+    Outcome { fate, result, metadata: metadata(fate, &held, &cleaned), blobs: held.blobs }
+}
+
+/// A result that is one text of ours: an error, a refusal.
+pub fn said(fate: Fate, text: &str) -> Outcome {
+    outcome(fate, vec![Part::Text(text.to_owned())], None)
+}
+
+/// Says of a result how many bytes of what it came from were no text, and became `U+FFFD`.
+pub fn with_invalid(mut outcome: Outcome, invalid: usize) -> Outcome {
+    if invalid > 0
+        && let Some(cleaned) =
+            outcome.metadata.entry("cleaned").or_insert_with(|| Value::Object(Map::new())).as_object_mut()
+    {
+        cleaned.insert("invalid".into(), json!(invalid));
+    }
+    outcome
+}
+
+/// Whether structured content is this text under some name, as servers give it whose tools return one string or number.
+fn wraps(value: &Value, text: &str) -> bool {
+    let only = value.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
+    match only {
+        Some(Value::String(inner)) => inner.trim() == text.trim(),
+        Some(inner @ (Value::Number(_) | Value::Bool(_))) => {
+            serde_json::from_str(text).is_ok_and(|said: Value| said == *inner)
+        }
+        _ => false,
+    }
+}
+
+fn metadata(fate: Fate, held: &Held, cleaned: &Cleaned) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    let mut set = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
+    if let Some(cut) = &held.cut {
+        set("cut", cut.clone());
+    }
+    if let Some(whole) = &held.whole {
+        set("whole", json!({ "blob": whole }));
+    }
+    if !held.images.is_empty() {
+        set("images", held.images.clone().into());
+    }
+    if !held.files.is_empty() {
+        set("files", held.files.clone().into());
+    }
+    if let Some(counts) = cleaned.counts() {
+        set("cleaned", counts);
+    }
+    match fate {
+        Fate::TimedOut => drop(set("timed_out", json!(true))),
+        Fate::Crashed => drop(set("crashed", json!(true))),
+        Fate::Done | Fate::Failed | Fate::Unavailable | Fate::Cancelled => {}
+    }
+    metadata
+}
+
+enum Said {
+    Text(String),
+    Structured(Value),
+}
+
+impl Said {
+    fn text_and(text: String, more: String) -> Self {
+        Self::Text(if text.trim().is_empty() { more } else { format!("{text}\n\n{more}") })
+    }
+}
+
+/// The bytes of a result that stand in no row.
+#[derive(Default)]
+struct Held {
+    blobs: Vec<NewBlob>,
+    bytes: usize,
+    images: Vec<Value>,
+    files: Vec<Value>,
+    cut: Option<Value>,
+    /// Of a result that stands in its row and is longer than what a page shows of it.
+    whole: Option<String>,
+}
+
+impl Held {
+    /// Keeps bytes; gives a sentence about those that are too many.
+    fn take(&mut self, mime: &str, bytes: Bytes) -> Option<String> {
+        let image = raster(&bytes);
+        let mime = image.map_or_else(|| named(mime), str::to_owned);
+        let is_image =
+            image.is_some() && bytes.len() <= limits::TOOL_IMAGE_BYTES && self.images.len() < limits::TOOL_IMAGES;
+        let is_many = self.files.len() >= limits::TOOL_IMAGES || self.bytes + bytes.len() > limits::TOOL_BLOB_BYTES;
+        let size = bytes.len();
+        if is_many && (!is_image || self.bytes + size > limits::TOOL_BLOB_BYTES) {
+            return Some(format!("[{mime} of {size} bytes: left out, because the result is too large]"));
+        }
+        let blob = self.keep(&mime, bytes);
+        if is_image {
+            let alt = format!("Image {}", self.images.len() + 1);
+            self.images.push(json!({"blob": blob, "mime": mime, "alt": alt}));
+        } else {
+            self.files.push(json!({"blob": blob, "mime": mime, "bytes": size}));
+        }
+        None
+    }
+
+    /// What stands in the row: all of it, or its beginning, and the whole as a blob.
+    fn cut(&mut self, said: Said) -> Value {
+        let (text, mime, value) = match said {
+            Said::Text(text) => (text, "text/plain; charset=utf-8", None),
+            Said::Structured(value) => (value.to_string(), "application/json", Some(value)),
+        };
+        let total = text.len();
+        if total <= limits::TOOL_RESULT_BYTES {
+            if total > limits::TOOL_SHOWN_BYTES && self.bytes + total <= limits::TOOL_BLOB_BYTES {
+                self.whole = Some(self.keep(mime, Bytes::from(text.clone())));
+            }
+            return value.unwrap_or(Value::String(text));
+        }
+        let mut cut = Map::from_iter([("bytes".to_owned(), json!(total))]);
+        let begin = text[..text.floor_char_boundary(limits::TOOL_RESULT_BYTES)].to_owned();
+        let room = limits::TOOL_BLOB_BYTES.saturating_sub(self.bytes);
+        if room > limits::TOOL_RESULT_BYTES {
+            let end = text.floor_char_boundary(room.min(total));
+            let mime = if end < total { "text/plain; charset=utf-8" } else { mime };
+            cut.insert("blob".into(), json!(self.keep(mime, Bytes::from(text).slice(..end))));
+        }
+        self.cut = Some(Value::Object(cut));
+        Value::String(begin)
+    }
+
+    fn keep(&mut self, mime: &str, bytes: Bytes) -> String {
+        let sha256 = hex(Sha256::digest(&bytes));
+        if self.blobs.iter().all(|known| known.sha256 != sha256) {
+            self.bytes += bytes.len();
+            self.blobs.push(NewBlob { sha256: sha256.clone(), mime: mime.to_owned(), bytes });
+        }
+        sha256
+    }
+}
+
+/// A kind of content as somebody names it, if it can be one.
+fn named(mime: &str) -> String {
+    const LONGEST: usize = 100;
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '+' | '.' | '_');
+    let plain = mime.split(';').next().unwrap_or_default().trim();
+    let is_kind = plain.matches('/').count() == 1 && plain.len() <= LONGEST && plain.chars().all(fits);
+    if is_kind { plain.to_ascii_lowercase() } else { "application/octet-stream".into() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Whether a tool's schema can be used, and whether arguments are such as it takes. Nothing is ever fetched for it
+//! (badinputs.md S-TL-03), and no pattern takes longer than its text is long.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use jsonschema::{PatternOptions, ValidationError, Validator};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use budget::within;
+use complexity::{deeper_than, fans_out};
+use turnleaf_domain::limits;
+
+mod budget;
+mod complexity;
+
+/// How many faults are told, and how long the words about one may be.
+const TOLD: usize = 5;
+const WORDS_BYTES: usize = 300;
+/// What one pattern may take when it is compiled, bytes.
+const PATTERN_BYTES: usize = 1 << 20;
+/// Schemas that are kept compiled.
+const KEPT: usize = 256;
+/// Places of a schema that one check passes, and those that the search for words about its faults passes: that one
+/// keeps what it finds.
+const CHECK_STEPS: u64 = 2_000_000;
+const WORDS_STEPS: u64 = 50_000;
+
+static COMPILED: LazyLock<Mutex<HashMap<[u8; 32], Arc<Validator>>>> = LazyLock::new(Mutex::default);
+
+/// # Errors
+/// Why a schema cannot be used, in a sentence: it is none, refers to something outside of itself, or is too large.
+pub fn check_schema(schema: &Value) -> Result<(), String> {
+    compiled(schema).map(|_| ())
+}
+
+/// # Errors
+/// What is wrong with the arguments, so that a model can do better: places and rules, a few of them.
+pub fn check_arguments(schema: &Value, arguments: &Value) -> Result<(), String> {
+    if deeper_than(arguments, limits::JSON_DEPTH) {
+        return Err(format!("The arguments are nested more than {} levels deep.", limits::JSON_DEPTH));
+    }
+    let validator = compiled(schema)?;
+    match within(CHECK_STEPS, || validator.is_valid(arguments)) {
+        Some(true) => Ok(()),
+        Some(false) => Err(match within(WORDS_STEPS, || faults(&validator, arguments)) {
+            Some(words) => format!("The arguments do not fit the tool's schema:\n{words}"),
+            None => "The arguments do not fit the tool's schema.".into(),
+        }),
+        None => Err("Checking the arguments against the tool's schema took too long: they are too large.".into()),
+    }
+}
+
+fn faults(validator: &Validator, arguments: &Value) -> String {
+    let mut faults = validator.iter_errors(arguments);
+    let mut words: Vec<String> = faults.by_ref().take(TOLD).map(|fault| format!("- {}", told(&fault))).collect();
+    if faults.next().is_some() {
+        words.push("- and more".into());
+    }
+    words.join("\n")
+}
+
+/// One fault: where, and which rule. The value itself, which the model wrote, is not said again.
+fn told(fault: &ValidationError<'_>) -> String {
+    let place = fault.instance_path().as_str();
+    let place = if place.is_empty() { "the arguments".to_owned() } else { format!("`{}`", cut(place)) };
+    format!("{place}: {}", cut(&fault.masked_with("the value").to_string()))
+}
+
+fn cut(text: &str) -> String {
+    match text.len() > WORDS_BYTES {
+        true => format!("{}…", &text[..text.floor_char_boundary(WORDS_BYTES)]),
+        false => text.to_owned(),
+    }
+}
+
+fn compiled(schema: &Value) -> Result<Arc<Validator>, String> {
+    if !schema.is_object() {
+        return Err("The schema is no object.".into());
+    }
+    if deeper_than(schema, limits::JSON_DEPTH) {
+        return Err(format!("The schema is nested more than {} levels deep.", limits::JSON_DEPTH));
+    }
+    let text = schema.to_string();
+    if text.len() > limits::TOOL_SCHEMA_BYTES {
+        return Err(format!("The schema has {} bytes, more than {}.", text.len(), limits::TOOL_SCHEMA_BYTES));
+    }
+    let key: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    if let Some(known) = COMPILED.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return Ok(known.clone());
+    }
+    if fans_out(schema) {
+        return Err("The schema refers to itself so often that checking against it would take too long.".into());
+    }
+    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
+    let validator = jsonschema::options()
+        .offline()
+        .with_pattern_options(patterns)
+        .with_keyword(budget::KEYWORD, budget::keyword)
+        .build(&budget::counting(schema))
+        .map_err(|error| format!("The schema cannot be used: {}", cut(&error.to_string())))?;
+    let validator = Arc::new(validator);
+    let mut kept = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.len() >= KEPT {
+        kept.clear();
+    }
+    kept.insert(key, validator.clone());
+    Ok(validator)
+}
+
+#[cfg(test)]
+mod tests;

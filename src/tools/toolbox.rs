@@ -1,0 +1,210 @@
+//! What a run needs of tools: whether a call may run, and running it. Narrow on purpose, so that runs are tested with a
+//! stand-in and know nothing of servers, processes and policies.
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use tokio::sync::watch;
+
+use super::built_in;
+use super::name::wire_name;
+use super::result::said;
+use turnleaf_domain::approval::Ask;
+use turnleaf_domain::plain::hidden_characters;
+use turnleaf_domain::tool::{Called, OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec, canonical};
+use turnleaf_domain::{BlockId, ChatId, TurnId, UserId};
+use turnleaf_platform::hex::hex;
+
+/// For whom a tool runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Caller {
+    pub owner: UserId,
+    pub chat: ChatId,
+    pub turn: TurnId,
+    /// The block of the call: a call is run at most once by this name.
+    pub block: BlockId,
+}
+
+/// A call with arguments that are JSON.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    pub caller: Caller,
+    pub origin: ToolOrigin,
+    pub arguments: Value,
+}
+
+impl ToolCall {
+    /// The host that a lasting answer about this call holds for; nothing where it holds for the tool as a whole.
+    ///
+    /// # Errors
+    /// The call cannot reach any host; the reason is for the model.
+    pub fn host(&self) -> Result<Option<String>, String> {
+        match &self.origin {
+            ToolOrigin::BuiltIn { tool } => built_in::host(tool, &self.arguments),
+            ToolOrigin::Server { .. } | ToolOrigin::Client | ToolOrigin::Provider { .. } => Ok(None),
+        }
+    }
+}
+
+/// Whether a call may run now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Gate {
+    Run,
+    /// A person has to say so.
+    Ask(Ask),
+    /// No; this is what the model is told, so that it can do better.
+    Refuse(String),
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Done,
+    /// The tool said so.
+    Failed,
+    TimedOut,
+    /// The server went away while it ran.
+    Crashed,
+    /// There is nobody to run it now.
+    Unavailable,
+    Cancelled,
+}
+
+/// A call's end, as it is stored: cleaned, and inside its bounds.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub fate: Fate,
+    pub result: Value,
+    /// Of the result's block: what kind of content it is, what was cut.
+    pub metadata: Map<String, Value>,
+    pub blobs: Vec<NewBlob>,
+}
+
+/// Bytes of a result that stand in no row.
+#[derive(Debug, Clone)]
+pub struct NewBlob {
+    /// Hex.
+    pub sha256: String,
+    pub mime: String,
+    pub bytes: Bytes,
+}
+
+/// A call that runs. Dropping it cancels it; what does not let go is ended behind the scenes.
+pub struct Running {
+    pub outcome: BoxFuture<'static, Outcome>,
+    /// How far it is, as far as it says so.
+    pub progress: watch::Receiver<Option<ToolProgress>>,
+}
+
+impl Running {
+    /// A call that is over already.
+    pub fn over(outcome: Outcome) -> Self {
+        Self { outcome: Box::pin(std::future::ready(outcome)), progress: watch::Sender::new(None).subscribe() }
+    }
+}
+
+/// A tool as whoever brings it describes it. All of it is text of a stranger where a server brings it: bounded and
+/// cleaned, never trusted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Described {
+    /// Its name there.
+    pub tool: String,
+    /// Its name for people; the name where nothing is said.
+    pub title: String,
+    pub description: String,
+    /// A JSON Schema of the arguments.
+    pub schema: Value,
+    /// Turnleaf's own, without any effect and without a way out: it runs without asking unless a person says otherwise.
+    pub is_harmless: bool,
+    /// What its server claims about its effects (`read only`, `destructive`, `open world`): shown, never believed.
+    pub hints: Vec<String>,
+}
+
+impl Described {
+    /// As a model is offered it; `server` is the id of its server and its name for people, nothing for a built-in one.
+    pub fn offered(&self, server: Option<(&str, &str)>) -> OfferedTool {
+        let tool = self.tool.clone();
+        let called = Called { title: self.title.clone(), server: server.map(|(_, name)| name.to_owned()) };
+        let server = server.map(|(id, _)| id);
+        let origin = match server {
+            None => ToolOrigin::BuiltIn { tool },
+            Some(server) => ToolOrigin::Server { server: server.to_owned(), tool },
+        };
+        let spec = ToolSpec {
+            name: wire_name(server, &self.tool),
+            description: self.description.clone(),
+            parameters: self.schema.clone(),
+        };
+        OfferedTool { spec, origin: Some(origin), called: Some(called) }
+    }
+
+    /// Of its schema and its description: what a lasting answer holds for.
+    pub fn schema_hash(&self) -> String {
+        hash(&[&canonical(&self.schema), &self.description])
+    }
+
+    /// What is asked about a call of it with these arguments. A question that a lasting answer about one host is given to
+    /// names the host.
+    pub fn ask(&self, server: &str, arguments: &Value, host: Option<&str>) -> Ask {
+        let schema_hash = self.schema_hash();
+        let arguments = canonical(arguments);
+        let parts = [server, &self.tool, &schema_hash, &arguments];
+        let parts: Vec<&str> = parts.into_iter().chain(host).collect();
+        Ask {
+            hash: hash(&parts),
+            server: server.to_owned(),
+            tool: self.tool.clone(),
+            title: host.map_or_else(|| self.title.clone(), |host| format!("{} ({host})", self.title)),
+            schema_hash,
+            hidden_characters: hidden_characters(&arguments),
+            note: None,
+        }
+    }
+}
+
+/// Of parts that cannot run into each other.
+fn hash(parts: &[&str]) -> String {
+    let mut digest = Sha256::new();
+    for part in parts {
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part.as_bytes());
+    }
+    hex(digest.finalize())
+}
+
+/// All tools that Turnleaf runs.
+pub trait Toolbox: Send + Sync {
+    /// Whether this call may run now: there is such a tool, it is on in the chat, its arguments are such as it takes, and
+    /// nobody said otherwise. `granted` is the hash of what a person allowed ([`Ask::hash`]).
+    fn gate<'a>(&'a self, call: &'a ToolCall, granted: Option<&'a str>) -> BoxFuture<'a, Gate>;
+
+    fn run(&self, call: ToolCall) -> Running;
+
+    /// What a new branch offers to its model, in an order that stays.
+    fn offered<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>>;
+
+    /// Ends everything that runs.
+    fn shut_down(&self) -> BoxFuture<'_, ()>;
+}
+
+/// No tools at all.
+pub struct NoTools;
+
+impl Toolbox for NoTools {
+    fn gate<'a>(&'a self, _: &'a ToolCall, _: Option<&'a str>) -> BoxFuture<'a, Gate> {
+        Box::pin(std::future::ready(Gate::Refuse("this tool is not available".into())))
+    }
+
+    fn run(&self, _: ToolCall) -> Running {
+        Running::over(said(Fate::Unavailable, "this tool is not available"))
+    }
+
+    fn offered<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+
+    fn shut_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
