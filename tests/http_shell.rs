@@ -19,15 +19,15 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 use turnleaf::domain::id::TurnId;
 use turnleaf::domain::limits;
-use turnleaf::server::http::admission::Admission;
-use turnleaf::server::http::assets::{self, Site};
-use turnleaf::server::http::headers::{self, Transport};
 use turnleaf::server::http::health::{self, Readiness};
-use turnleaf::server::http::host::AllowedHosts;
-use turnleaf::server::http::json::Json;
-use turnleaf::server::http::path_id::{PathId, PathIds};
-use turnleaf::server::http::query::Query;
-use turnleaf::server::http::router::{self, HttpConfig};
+use turnleaf::server::http::layers::{self, HttpConfig};
+use turnleaf::server::http::request::admission::Admission;
+use turnleaf::server::http::request::host::AllowedHosts;
+use turnleaf::server::http::request::json::Json;
+use turnleaf::server::http::request::path_id::{PathId, PathIds};
+use turnleaf::server::http::request::query::Query;
+use turnleaf::server::http::response::headers::{self, Transport};
+use turnleaf::server::http::site::assets::{self, Site};
 use turnleaf_platform::config::environment::Environment;
 use turnleaf_platform::config::{Config, Flags};
 
@@ -64,6 +64,11 @@ async fn boom() -> Html<&'static str> {
     panic!("secret words")
 }
 
+/// What watches the server, as the table of routes has it.
+fn watched(readiness: Readiness) -> Router {
+    Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready)).with_state(readiness)
+}
+
 fn routes() -> Router {
     Router::new()
         .route("/", get(|| async { Html("<p>page</p>") }))
@@ -77,7 +82,7 @@ fn routes() -> Router {
         .route("/api/page", get(|Query(page): Query<ToyPage>| async move { Json(page.limit) }))
         .route(
             "/api/fail",
-            get(|| async { turnleaf::server::http::problem::Problem::internal("driver said: password") }),
+            get(|| async { turnleaf::server::http::response::problem::Problem::internal("driver said: password") }),
         )
 }
 
@@ -107,7 +112,10 @@ fn shell_with(variables: &[(&str, &str)]) -> Shell {
     let (dir, site) = site();
     let draining = CancellationToken::new();
     let readiness = Readiness::new(draining.clone(), Arc::new(|| Box::pin(async { Ok(()) })));
-    let router = routes().merge(assets::routes(&site)).merge(health::routes(readiness, site.build().to_owned()));
+    let router = routes()
+        .merge(assets::routes(&site))
+        .merge(watched(readiness))
+        .route("/version", get(health::version).with_state(site.clone()));
     let public_url = security.public_url.as_ref();
     let config = HttpConfig {
         hosts: AllowedHosts::new(&security, [[127, 0, 0, 1].into()]),
@@ -116,7 +124,7 @@ fn shell_with(variables: &[(&str, &str)]) -> Shell {
         admission: Admission::new(&security),
         ..HttpConfig::default()
     };
-    let router = router::entrance(router::layers(router::fallbacks(router), &config), &config);
+    let router = layers::entrance(layers::layers(layers::fallbacks(router), &config), &config);
     Shell { router, site, draining, _dir: dir }
 }
 
@@ -271,7 +279,7 @@ async fn a_page_carries_the_nonce_of_its_own_rendering() {
     };
     let security = Config::load(&Flags::default(), &Environment::default()).unwrap().security;
     let config = HttpConfig { hosts: AllowedHosts::new(&security, []), ..HttpConfig::default() };
-    let router = router::entrance(router::layers(Router::new().route("/", get(page())), &config), &config);
+    let router = layers::entrance(layers::layers(Router::new().route("/", get(page())), &config), &config);
     let mut nonces = Vec::new();
     for _ in 0..2 {
         let response = router.clone().oneshot(request(Method::GET, "/", &[], "")).await.unwrap();
@@ -739,7 +747,7 @@ async fn a_journal_that_does_not_write_is_seen() {
     let answers = async |delay: Duration| {
         let check: health::Check = Arc::new(|| Box::pin(async { Ok(()) }));
         let readiness = Readiness::new(CancellationToken::new(), check).with_journal(Arc::new(move || delay));
-        let router: Router = health::routes(readiness, String::new());
+        let router = watched(readiness);
         let status = async |path: &str| {
             let answer = router.clone().oneshot(request(Method::GET, path, &[], "")).await.unwrap();
             let status = answer.status();
@@ -763,7 +771,7 @@ async fn a_full_disk_is_seen_while_the_server_stays_ready() {
         let check: health::Check = Arc::new(|| Box::pin(async { Ok(()) }));
         let readiness = Readiness::new(CancellationToken::new(), check)
             .with_disk(Arc::new(move || Box::pin(async move { has_free_disk })));
-        let router: Router = health::routes(readiness, String::new());
+        let router = watched(readiness);
         let answer = router.oneshot(request(Method::GET, "/readyz", &[], "")).await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK);
         let body: Value = serde_json::from_slice(&to_bytes(answer.into_body(), usize::MAX).await.unwrap()).unwrap();

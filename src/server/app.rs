@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::domain::UserId;
-use crate::server::http::admission::Counts;
-use crate::server::http::headers::Transport;
-use crate::server::http::open_streams::OpenStreams;
+use crate::server::http::request::admission::Counts;
+use crate::server::http::response::headers::Transport;
+use crate::server::http::streams::open_streams::OpenStreams;
 use crate::server::pages::Pages;
 use turnleaf_service::Service;
 

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 use turnleaf::server::app::App;
-use turnleaf::server::http::assets::Site;
-use turnleaf::server::http::headers::Transport;
 use turnleaf::server::http::health::Readiness;
-use turnleaf::server::http::host::AllowedHosts;
-use turnleaf::server::http::router::HttpConfig;
-use turnleaf::server::http::routes::routes;
+use turnleaf::server::http::layers::HttpConfig;
+use turnleaf::server::http::request::host::AllowedHosts;
+use turnleaf::server::http::response::headers::Transport;
+use turnleaf::server::http::router::router;
+use turnleaf::server::http::site::assets::Site;
 use turnleaf_platform::config::environment::Environment;
 use turnleaf_platform::config::{Config, Flags};
 use turnleaf_providers::scripted::{Answer, Scripted};
@@ -52,7 +52,7 @@ impl Api {
         let readiness = Readiness::new(token, Arc::new(|| Box::pin(async { Ok(()) })));
         let security = Config::load(&Flags::default(), &Environment::default()).unwrap().security;
         let hosts = AllowedHosts::new(&security, [[127, 0, 0, 1].into()]);
-        let router = routes(&app, &Arc::new(Site::open(None)), readiness, &HttpConfig { hosts, ..config });
+        let router = router(&app, &Arc::new(Site::open(None)), readiness, &HttpConfig { hosts, ..config });
         Self { router, closing, house }
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use turnleaf::domain::export::Parts;
 use turnleaf::domain::{BranchId, ChatId, Content, DifferenceKind, ImportedFrom, TurnId};
-use turnleaf::server::http::exports::standalone;
+use turnleaf::server::http::transfer::exports::standalone;
 use turnleaf_interchange::Input;
 use turnleaf_providers::scripted::Scripted;
 use turnleaf_service::branches::BranchChange;
@@ -387,7 +387,7 @@ async fn what_did_not_come_along_stays_with_the_chat_and_is_in_every_export() {
         let markdown = String::from_utf8(markdown).unwrap();
         assert!(markdown.contains("**Imported from:** chatgpt") && markdown.contains("- **not kept**"), "{markdown}");
         let style = String::new();
-        let html = turnleaf::server::http::exports::standalone(
+        let html = turnleaf::server::http::transfer::exports::standalone(
             &house.service,
             style,
             house.owner,

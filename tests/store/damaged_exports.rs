@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use turnleaf::domain::export::Parts;
 use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{ChatId, DifferenceKind, DocumentId, ImportedFrom, TurnId, UserId};
-use turnleaf::server::http::exports::standalone;
+use turnleaf::server::http::transfer::exports::standalone;
 use turnleaf_service::Service;
 use turnleaf_service::documents::change::{DocumentChange, NewDocument, Source};
 use turnleaf_service::exports::Which;

@@ -10,7 +10,7 @@ use crate::server::cli::database::{block_on, open_existing};
 use crate::server::cli::exit::{Exit, Failed};
 use crate::server::cli::file_modes::OpenPaths;
 use crate::server::cli::{free_space, print};
-use crate::server::http::assets::Site;
+use crate::server::http::site::assets::Site;
 use turnleaf_convert::Converter;
 use turnleaf_convert::sandbox::Sandbox;
 use turnleaf_platform::config::security::Auth;

@@ -21,14 +21,14 @@ use crate::server::cli::exit::Failed;
 use crate::server::cli::serve::claim::WatchedClaim;
 use crate::server::cli::serve::reload::Reload;
 use crate::server::cli::{file_modes, free_space, installation, print};
-use crate::server::http::admission::Admission;
-use crate::server::http::assets::Site;
-use crate::server::http::headers::Transport;
 use crate::server::http::health::{Check, Readiness};
-use crate::server::http::host::AllowedHosts;
-use crate::server::http::router::HttpConfig;
-use crate::server::http::routes;
+use crate::server::http::layers::HttpConfig;
+use crate::server::http::request::admission::Admission;
+use crate::server::http::request::host::AllowedHosts;
+use crate::server::http::response::headers::Transport;
+use crate::server::http::router;
 use crate::server::http::serve::{ConnectionLimits, serve_within};
+use crate::server::http::site::assets::Site;
 use turnleaf_convert::Converter;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::config::{Config, Flags, binding};
@@ -208,7 +208,7 @@ async fn compose(
             let disk = disk.clone();
             Box::pin(async move { disk.storage().has_free_disk(0).await })
         }));
-    let router = routes::routes(&app, &site, readiness, shell);
+    let router = router::router(&app, &site, readiness, shell);
     let (shutdown, patience) = (shutdown.clone(), config.drain.finish.value);
     let sockets = app.sockets().clone();
     let drain = Box::pin(async move {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::server::cli::exit::Failed;
 use crate::server::cli::print;
-use crate::server::http::assets::Site;
+use crate::server::http::site::assets::Site;
 
 /// Prints the version and the build of the site inside.
 pub fn run(json: bool) -> Result<(), Failed> {

@@ -3,17 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::limits;
-use crate::server::http::json::Json;
-use crate::server::http::problem::Problem;
+use crate::server::http::request::json::Json;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::site::assets::Site;
 use turnleaf_service::storage::StorageRefusal;
 
 /// Whether the database answers; the error is for the log.
@@ -73,27 +72,21 @@ impl Readiness {
     }
 }
 
-/// `/healthz`, `/readyz` and `/version`. `build` names the embedded site.
-pub fn routes<S>(readiness: Readiness, build: String) -> Router<S>
-where
-    S: Clone + Send + Sync + 'static,
-{
-    let version = json!({ "name": "turnleaf", "version": env!("CARGO_PKG_VERSION"), "build": build });
-    Router::new()
-        .route("/healthz", get(alive))
-        .route("/readyz", get(ready))
-        .route("/version", get(move || async move { Json(version) }))
-        .with_state(readiness)
+/// `GET /version`.
+pub async fn version(State(site): State<Arc<Site>>) -> Json<Value> {
+    Json(json!({ "name": "turnleaf", "version": env!("CARGO_PKG_VERSION"), "build": site.build() }))
 }
 
-async fn alive(State(readiness): State<Readiness>) -> Response {
+/// `GET /healthz`: the process answers, and what it writes is written.
+pub async fn alive(State(readiness): State<Readiness>) -> Response {
     match readiness.journal_problem(limits::JOURNAL_STUCK) {
         Some(problem) => problem.into_response(),
         None => Json(json!({ "status": "ok" })).into_response(),
     }
 }
 
-async fn ready(State(readiness): State<Readiness>) -> Response {
+/// `GET /readyz`: it can serve, and what works only in part is named.
+pub async fn ready(State(readiness): State<Readiness>) -> Response {
     if readiness.draining.is_cancelled() {
         return Problem::unavailable("The server is shutting down.", 5).into_response();
     }

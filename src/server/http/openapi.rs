@@ -1,38 +1,45 @@
 //! The description of the HTTP API (OpenAPI 3.1): as JSON for programs, as a page for people. What crosses the network is
-//! derived from its types; what an operation is for, takes and answers stands in one file a noun. `routes` and this
-//! must name the same operations, which a test of both holds.
+//! derived from its types; what an operation is for, takes and answers stands in `operations` of its noun. Which
+//! operations there are, the table of routes says (`router`).
 
-mod branches;
-mod calls;
-mod chats;
-mod compare;
-mod documents;
-mod operation;
-mod providers;
-mod reading;
+pub mod operation;
 mod schemas;
-mod search;
-mod server;
-mod tools;
-mod transfer;
-mod trash;
-mod turns;
+pub mod server;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, OnceLock};
 
+use self::operation::Operation;
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use self::operation::Operation;
-use super::plain_page::Asked;
 use crate::server::app::App;
+use crate::server::http::response::plain_page::Asked;
 use crate::server::plain_pages::api::ApiPage;
 
 /// The document, made at the first request.
-static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
-static TEXT: LazyLock<String> = LazyLock::new(|| DOCUMENT.to_string());
+pub struct Document {
+    operations: fn() -> Vec<Operation>,
+    value: OnceLock<Value>,
+    text: OnceLock<String>,
+}
+
+impl Document {
+    /// That of these operations.
+    pub fn new(operations: fn() -> Vec<Operation>) -> Self {
+        Self { operations, value: OnceLock::new(), text: OnceLock::new() }
+    }
+
+    fn value(&self) -> &Value {
+        self.value.get_or_init(|| document((self.operations)()))
+    }
+
+    fn text(&self) -> &str {
+        self.text.get_or_init(|| self.value().to_string())
+    }
+}
 
 /// The groups of operations, in the order of the page.
 const TAGS: [(&str, &str); 11] = [
@@ -68,7 +75,7 @@ const ABOUT: &str = "Requests and answers are JSON in UTF-8. Unknown fields are 
     Browsers may change things only from the server's own pages (403 `cross_site`).";
 
 /// `GET /api/openapi.json`.
-pub async fn show(headers: HeaderMap) -> Response {
+pub async fn show(Extension(document): Extension<Arc<Document>>, headers: HeaderMap) -> Response {
     let tag = concat!("\"", env!("CARGO_PKG_VERSION"), "\"");
     let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
     let shared = [
@@ -76,38 +83,26 @@ pub async fn show(headers: HeaderMap) -> Response {
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
     ];
-    if is_known { (StatusCode::NOT_MODIFIED, shared).into_response() } else { (shared, TEXT.as_str()).into_response() }
+    if is_known {
+        (StatusCode::NOT_MODIFIED, shared).into_response()
+    } else {
+        (shared, document.text().to_owned()).into_response()
+    }
 }
 
 /// `GET /api/docs`: the same for people. Without script, so that it works offline and under the strictest policy.
-pub async fn page(State(app): State<App>, asked: Asked) -> Response {
-    asked.answer(&app, StatusCode::OK, ApiPage { document: &DOCUMENT }.draw())
+pub async fn page(State(app): State<App>, Extension(document): Extension<Arc<Document>>, asked: Asked) -> Response {
+    asked.answer(&app, StatusCode::OK, ApiPage { document: document.value() }.draw())
 }
 
-fn operations() -> Vec<Operation> {
-    let groups = [
-        chats::operations(),
-        turns::operations(),
-        calls::operations(),
-        compare::operations(),
-        branches::operations(),
-        reading::operations(),
-        search::operations(),
-        trash::operations(),
-        documents::operations(),
-        transfer::operations(),
-        providers::operations(),
-        tools::operations(),
-        server::operations(),
-    ];
-    groups.into_iter().flatten().collect()
-}
-
-fn document() -> Value {
+fn document(operations: Vec<Operation>) -> Value {
     let mut paths = Map::new();
     let mut known = schemas::own();
-    for operation in operations() {
-        known.extend(operation.schemas());
+    for operation in operations {
+        for (name, schema) in operation.schemas() {
+            debug_assert!(known.get(&name).is_none_or(|earlier| *earlier == schema), "two types are called {name}");
+            known.insert(name, schema);
+        }
         let (path, method, described) = operation.described();
         if let Value::Object(methods) = paths.entry(path).or_insert_with(|| json!({})) {
             methods.insert(method.into(), described);
@@ -133,18 +128,4 @@ fn document() -> Value {
     }
     schemas::tidy(&mut document);
     document
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_the_name_of_one_shape() {
-        let mut known: Map<String, Value> = schemas::own();
-        for (name, schema) in operations().iter().flat_map(Operation::schemas) {
-            let earlier = known.insert(name.clone(), schema.clone());
-            assert!(earlier.is_none_or(|earlier| earlier == schema), "two types are called {name}");
-        }
-    }
 }

@@ -1,126 +1,299 @@
-//! The shell around every route: what no route can forget, because it is not theirs to do.
+//! The router: every route of the server, by noun. One table builds it, and the description of the API with it (`openapi`):
+//! a route for programs stands beside what describes it.
 
-use axum::Router;
-use axum::body::Body;
-use axum::extract::DefaultBodyLimit;
-use axum::middleware::{from_fn, from_fn_with_state};
-use axum::response::{Html, IntoResponse, Response};
-use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG};
-use http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Uri, Version};
-use tower_http::CompressionLevel;
-use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::compression::CompressionLayer;
+use std::sync::Arc;
 
-use crate::server::http::admission::{self, Admission};
-use crate::server::http::headers::Transport;
-use crate::server::http::host::AllowedHosts;
-use crate::server::http::problem::Problem;
-use crate::server::http::request_body::{self, BodyPace};
-use crate::server::http::{csrf, headers, host, language, request_id, request_size};
-use crate::ui::locale::{locale, word};
+use axum::routing::{self, MethodRouter};
+use axum::{Extension, Router};
 
-/// What the shell needs to know.
-#[derive(Debug, Clone, Default)]
-pub struct HttpConfig {
-    pub hosts: AllowedHosts,
-    pub transport: Transport,
-    /// The public address as browsers write it in `Origin`.
-    pub public_origin: Option<String>,
-    pub admission: Admission,
-    pub body_pace: BodyPace,
+use super::health::{self, Readiness};
+use super::layers::{self, HttpConfig, entrance, layers};
+use super::openapi::operation::Operation;
+use super::response::failed_page;
+use super::site::assets::{self, Site};
+use super::site::{gallery, leave, worker};
+use super::streams::{events, socket};
+use super::transfer::{everything, exports, imports};
+use super::{
+    attachments, branches, chats, documents, openapi, preferences, providers, request, search, site, tools, transfer,
+    trash, turns, usage,
+};
+use crate::server::app::App;
+
+/// One method of one path, and who answers.
+struct Route {
+    method: &'static str,
+    path: &'static str,
+    answer: fn(&Shell) -> MethodRouter<App>,
+    /// How the API describes it; a page, or a form of one, is not for programs.
+    describe: Option<fn(Operation) -> Operation>,
 }
 
-/// Puts the shell around all routes and fallbacks that the router has by now. From outside in: the request's id and its
-/// line in the log, the language, the headers of the response, its compression, panics, who is admitted, a body that broke
-/// its bounds, the request's size, the name asked for, and cross-site requests. [`entrance`] goes around all of it.
-pub fn layers<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
-where
-    S: Clone + Send + Sync + 'static,
-{
-    router
-        // The guard of every body has the bound.
-        .layer(DefaultBodyLimit::disable())
-        .layer(csrf::layer(config.public_origin.as_deref()))
-        .layer(from_fn_with_state(config.hosts.clone(), host::layer))
-        .layer(from_fn(request_size::layer))
-        .layer(from_fn(request_body::answer))
-        .layer(from_fn(admission::require))
-        .layer(CatchPanicLayer::custom(panicked as fn(Box<dyn std::any::Any + Send>) -> Response<Body>))
-        .layer(CompressionLayer::new().quality(CompressionLevel::Precise(6)).compress_when(shrinks as Shrinks))
-        .layer(from_fn_with_state(config.transport, headers::layer))
-        .layer(from_fn(language::layer))
-        .layer(from_fn(request_id::layer))
+/// What some routes need beside the handles of a request.
+struct Shell<'a> {
+    site: &'a Arc<Site>,
+    readiness: &'a Readiness,
+    document: Arc<openapi::Document>,
+    origin: Option<&'a str>,
 }
 
-/// Puts the outermost layers around everything, also around what tells failures on pages: the client is identified and the
-/// body guarded before anything reads it.
-pub fn entrance<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
-where
-    S: Clone + Send + Sync + 'static,
-{
-    router
-        .layer(from_fn_with_state(config.body_pace, request_body::guard))
-        .layer(from_fn_with_state(config.admission.clone(), admission::identify))
+/// A route of the API: its method, path and handler, and what describes it.
+macro_rules! api {
+    ($method:ident $path:literal $handler:path, $describe:path) => {
+        Route {
+            method: stringify!($method),
+            path: $path,
+            answer: |_| routing::$method($handler),
+            describe: Some($describe),
+        }
+    };
+    ($method:ident $path:literal |$shell:ident| $answer:expr, $describe:path) => {
+        Route { method: stringify!($method), path: $path, answer: |$shell| $answer, describe: Some($describe) }
+    };
 }
 
-type Shrinks = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;
-
-/// Pages and the answers behind them travel smaller where the browser takes that. Files lie there compressed, streams go
-/// out as they come, and what has a tag or is taken away as a file is what its length and its tag say. Of a failure that
-/// comes without its length Chromium may show a page of its own instead.
-fn shrinks(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
-    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-    let is_page = kind.starts_with(b"text/html") || kind.starts_with(b"application/json");
-    status.is_success() && is_page && !headers.contains_key(ETAG) && !headers.contains_key(CONTENT_DISPOSITION)
+/// A page, or a form of one.
+macro_rules! page {
+    ($method:ident $path:literal $handler:path) => {
+        Route { method: stringify!($method), path: $path, answer: |_| routing::$method($handler), describe: None }
+    };
+    ($method:ident $path:literal |$shell:ident| $answer:expr) => {
+        Route { method: stringify!($method), path: $path, answer: |$shell| $answer, describe: None }
+    };
 }
 
-/// Answers what no route answers: problems under `/api`, pages elsewhere. Call it before [`layers`].
-pub fn fallbacks<S>(router: Router<S>) -> Router<S>
-where
-    S: Clone + Send + Sync + 'static,
-{
-    router.fallback(not_found).method_not_allowed_fallback(method_not_allowed)
+const ROUTES: &[Route] = &[
+    // Chats.
+    api!(get "/api/chats" chats::api::list, chats::operations::list_chats),
+    api!(post "/api/chats" chats::api::create, chats::operations::create_chat),
+    api!(get "/api/chats/{id}" chats::api::show, chats::operations::show_chat),
+    api!(patch "/api/chats/{id}" chats::api::change, chats::operations::change_chat),
+    api!(delete "/api/chats/{id}" chats::api::delete, chats::operations::delete_chat),
+    api!(post "/api/chats/{id}/restore" chats::api::restore, chats::operations::restore_chat),
+    api!(post "/api/chats/{id}/copies" chats::copies::create, chats::operations::copy_chat),
+    api!(put "/api/chats/{id}/last-viewed" chats::api::last_viewed, chats::operations::set_last_viewed),
+    api!(get "/api/chats/{id}/ws" |shell| socket::from_our_own_pages(routing::get(socket::open), shell.origin), chats::operations::follow_chat),
+    page!(get "/c/{id}/tools" chats::tools::show),
+    page!(post "/c/{id}/tools" chats::tools::save),
+    page!(post "/forms/tools/ask-again" chats::tools::ask_again),
+    page!(get "/new/tools" chats::new_chat::tools),
+    page!(post "/new/tools" chats::new_chat::save_tools),
+    page!(get "/new/settings" chats::new_chat::settings),
+    page!(post "/new/settings" chats::new_chat::save_settings),
+    page!(get "/chats" chats::page::show),
+    page!(post "/forms/chats" chats::page::act),
+    page!(post "/forms/rename" chats::settings::rename),
+    page!(get "/c/{id}/settings" chats::settings::show),
+    page!(post "/c/{id}/settings" chats::settings::save),
+    page!(get "/c/{id}/find" chats::find::page),
+    // Turns.
+    api!(post "/api/chats/{id}/turns" turns::api::start, turns::operations::send),
+    api!(get "/api/turns/{id}" turns::api::show, turns::operations::show_turn),
+    api!(get "/api/turns/{id}/markdown" turns::api::markdown, turns::operations::turn_as_markdown),
+    api!(post "/api/turns/{id}/edit" turns::api::edit, turns::operations::edit),
+    api!(post "/api/turns/{id}/retry" turns::api::retry, turns::operations::retry),
+    api!(post "/api/turns/{id}/stop" turns::api::stop, turns::operations::stop),
+    api!(get "/api/turns/{id}/events" events::events, turns::operations::follow_turn),
+    api!(get "/api/turns/{id}/generations" turns::generations::list, turns::operations::list_generations),
+    api!(get "/api/generations/{id}" turns::generations::show, turns::operations::show_generation),
+    api!(get "/api/generations/{id}/raw" turns::generations::raw, turns::operations::show_raw),
+    api!(post "/api/turns/{id}/calls/{block}" turns::calls::decide, turns::operations::decide_call),
+    api!(post "/api/turns/{id}/calls/{block}/stop" turns::calls::stop, turns::operations::stop_call),
+    api!(post "/api/turns/{id}/continue" turns::calls::go_on, turns::operations::continue_turn),
+    page!(post "/forms/call" turns::calls::decide_form),
+    page!(post "/forms/call-stop" turns::calls::stop_form),
+    page!(post "/forms/continue" turns::calls::go_on_form),
+    page!(post "/forms/send" turns::forms::send),
+    page!(post "/forms/model" turns::forms::model),
+    page!(post "/forms/stop" turns::forms::stop),
+    page!(post "/forms/retry" turns::forms::retry),
+    page!(get "/turns/{id}/edit" turns::pages::edit_page),
+    page!(get "/turns/{id}/again" turns::pages::again_page),
+    page!(get "/turns/{id}/sent" turns::pages::sent_page),
+    page!(get "/turns/{id}/raw" turns::pages::raw_page),
+    page!(post "/forms/edit" turns::pages::edit),
+    page!(post "/forms/copy" turns::pages::copy),
+    // Branches.
+    api!(get "/api/chats/{id}/compare" branches::compare::show, branches::operations::compare),
+    api!(get "/api/chats/{id}/grafts" branches::grafts::list, branches::operations::list_grafts),
+    api!(post "/api/chats/{id}/grafts" branches::grafts::create, branches::operations::graft),
+    api!(get "/api/grafts/{id}" branches::grafts::show, branches::operations::show_graft),
+    api!(post "/api/grafts/{id}/cancel" branches::grafts::cancel, branches::operations::cancel_graft),
+    api!(post "/api/grafts/{id}/resume" branches::grafts::resume, branches::operations::resume_graft),
+    api!(get "/api/chats/{id}/branches" branches::api::list, branches::operations::list_branches),
+    api!(post "/api/chats/{id}/branches" branches::api::create, branches::operations::create_branch),
+    api!(get "/api/branches/{id}" branches::api::show, branches::operations::show_branch),
+    api!(patch "/api/branches/{id}" branches::api::change, branches::operations::change_branch),
+    page!(get "/c/{id}/compare" branches::compare::page),
+    page!(get "/c/{id}/grafts/{graft}" branches::grafts::page),
+    page!(post "/forms/graft" branches::grafts::begin),
+    page!(post "/forms/graft/cancel" branches::grafts::cancel_form),
+    page!(post "/forms/graft/resume" branches::grafts::resume_form),
+    page!(get "/c/{id}/branches" branches::pages::branches),
+    page!(get "/c/{id}/drawing" branches::pages::drawing),
+    page!(post "/forms/branch" branches::pages::change),
+    // Reading.
+    api!(get "/api/chats/{id}/turns" chats::reading::turns, chats::operations::list_turns),
+    api!(get "/api/chats/{id}/tree" branches::tree::show, chats::operations::show_tree),
+    api!(get "/api/chats/{id}/path/{turn}" branches::tree::path, chats::operations::show_path),
+    api!(get "/api/turns/{id}/siblings" branches::tree::siblings, chats::operations::list_siblings),
+    api!(get "/api/chats/{id}/find" chats::find::show, chats::operations::find_in_chat),
+    api!(get "/api/chats/{id}/groups" chats::reading::groups, chats::operations::list_groups),
+    api!(get "/api/chats/{id}/blocks" chats::reading::blocks, chats::operations::list_blocks),
+    api!(get "/api/chats/{id}/messages" chats::reading::messages, chats::operations::list_messages),
+    // Search.
+    api!(get "/api/search" search::show, search::operations::search),
+    page!(get "/search" search::page),
+    // Trash.
+    api!(delete "/api/turns/{id}" trash::api::delete_turn, trash::operations::delete_turn),
+    api!(delete "/api/branches/{id}" trash::api::delete_branch, trash::operations::delete_branch),
+    api!(post "/api/chats/{id}/prune" trash::api::prune, trash::operations::prune),
+    api!(post "/api/turns/{id}/restore" trash::api::restore_turn, trash::operations::restore_turn),
+    api!(post "/api/branches/{id}/restore" trash::api::restore_branch, trash::operations::restore_branch),
+    api!(get "/api/trash" trash::api::list, trash::operations::list_trash),
+    api!(post "/api/trash/{id}/restore" trash::api::restore, trash::operations::restore),
+    api!(delete "/api/trash/{id}" trash::api::purge, trash::operations::purge),
+    api!(delete "/api/trash" trash::api::empty, trash::operations::empty_trash),
+    page!(get "/trash" trash::page::show),
+    page!(post "/forms/delete-turn" trash::page::delete_turn),
+    page!(post "/forms/delete-branch" trash::page::delete_branch),
+    page!(post "/forms/delete-chat" trash::page::delete_chat),
+    page!(post "/forms/prune" trash::page::prune),
+    page!(post "/forms/restore" trash::page::restore),
+    page!(post "/forms/purge" trash::page::purge),
+    page!(post "/forms/empty-trash" trash::page::empty),
+    // Documents.
+    api!(post "/api/blobs" attachments::uploads::create, documents::operations::upload),
+    api!(get "/api/documents" documents::api::list, documents::operations::list_documents),
+    api!(post "/api/documents" documents::api::create, documents::operations::create_document),
+    api!(get "/api/documents/{id}" documents::api::show, documents::operations::show_document),
+    api!(put "/api/documents/{id}" documents::api::change, documents::operations::change_document),
+    api!(delete "/api/documents/{id}" documents::api::delete, documents::operations::delete_document),
+    api!(post "/api/documents/{id}/restore" documents::api::restore, documents::operations::restore_document),
+    api!(get "/api/documents/{id}/versions" documents::api::versions, documents::operations::list_document_versions),
+    api!(get "/api/documents/{id}/compare" documents::api::compare, documents::operations::compare_document_versions),
+    api!(post "/api/drafts/attachments" chats::drafts::attach, documents::operations::attach_to_draft),
+    page!(get "/documents" documents::pages::list),
+    page!(get "/docs" documents::pages::list_by_short_name),
+    page!(get "/docs/{id}" documents::pages::show_by_short_name),
+    page!(get "/documents/new" documents::pages::new),
+    page!(get "/documents/{id}" documents::pages::show),
+    page!(get "/documents/{id}/edit" documents::pages::edit),
+    page!(get "/documents/{id}/compare" documents::pages::compare),
+    page!(post "/forms/documents/upload" documents::forms::upload),
+    page!(post "/forms/documents/save" documents::forms::save),
+    page!(post "/forms/documents/delete" documents::forms::delete),
+    page!(post "/forms/documents/restore" documents::forms::restore),
+    page!(post "/forms/documents/purge" documents::forms::purge),
+    page!(post "/forms/documents/quote" documents::forms::quote),
+    page!(post "/forms/attach" attachments::forms::attach),
+    page!(post "/forms/detach" attachments::forms::detach),
+    // Transfer.
+    api!(get "/api/export" exports::everything, transfer::operations::export_everything),
+    api!(get "/api/chats/{id}/export" |shell| routing::get(exports::chat).layer(Extension(shell.site.clone())), transfer::operations::export_chat),
+    api!(post "/api/imports" imports::create, transfer::operations::import),
+    api!(get "/api/imports/{id}" imports::show, transfer::operations::show_import),
+    api!(post "/api/imports/{id}/stop" imports::stop, transfer::operations::stop_import),
+    page!(get "/c/{id}/export" exports::page),
+    page!(get "/settings/data" imports::data_page),
+    page!(get "/settings/data/imports/{id}" imports::page),
+    page!(get "/settings/data/delete" everything::page),
+    page!(post "/forms/delete-everything" everything::delete),
+    page!(post "/forms/import" imports::take),
+    page!(post "/forms/import/stop" imports::stop_form),
+    // Providers.
+    api!(get "/api/models" providers::api::models, providers::operations::list_models),
+    api!(put "/api/models/default" providers::api::set_default, providers::operations::set_default_model),
+    api!(delete "/api/models/default" providers::api::clear_default, providers::operations::clear_default_model),
+    api!(get "/api/providers" providers::api::list, providers::operations::list_providers),
+    api!(post "/api/providers" providers::api::create, providers::operations::add_provider),
+    api!(patch "/api/providers/{id}" providers::api::change, providers::operations::change_provider),
+    api!(delete "/api/providers/{id}" providers::api::remove, providers::operations::remove_provider),
+    api!(post "/api/providers/{id}/test" providers::api::test, providers::operations::test_provider),
+    page!(get "/settings" providers::page::first),
+    page!(get "/settings/providers" providers::page::show),
+    page!(post "/forms/found" providers::page::found),
+    page!(post "/forms/providers/add" providers::page::add),
+    page!(post "/forms/providers/change" providers::page::change),
+    page!(post "/forms/providers/key" providers::page::key),
+    page!(post "/forms/providers/models" providers::page::models),
+    page!(post "/forms/providers/test" providers::page::test),
+    page!(post "/forms/providers/remove" providers::page::remove),
+    // Tools.
+    api!(get "/api/tools" tools::api::list, tools::operations::list_tools),
+    api!(put "/api/tools/default" tools::api::set_default, tools::operations::set_default_tools),
+    api!(get "/api/chats/{id}/tools" tools::api::of_chat, tools::operations::show_chat_tools),
+    api!(put "/api/chats/{id}/tools" tools::api::choose, tools::operations::choose_chat_tools),
+    api!(post "/api/branches/{id}/tools" tools::api::use_now, tools::operations::use_chat_tools),
+    api!(get "/api/tool-policies" tools::api::policies, tools::operations::list_tool_policies),
+    api!(put "/api/tool-policies" tools::api::set_policy, tools::operations::set_tool_policy),
+    api!(get "/api/tool-servers" tools::api::servers, tools::operations::list_tool_servers),
+    api!(post "/api/tool-servers" tools::api::create_server, tools::operations::add_tool_server),
+    api!(patch "/api/tool-servers/{id}" tools::api::change_server, tools::operations::change_tool_server),
+    api!(delete "/api/tool-servers/{id}" tools::api::remove_server, tools::operations::remove_tool_server),
+    api!(post "/api/tool-servers/{id}/restart" tools::api::restart_server, tools::operations::restart_tool_server),
+    api!(get "/api/blobs/{sha256}" attachments::blobs::show, tools::operations::show_blob),
+    page!(get "/settings/tools" tools::page::show),
+    page!(post "/forms/tools/default" tools::page::default),
+    page!(post "/forms/tools/policies" tools::page::policies),
+    page!(post "/forms/tools/hosts" tools::page::hosts),
+    page!(post "/forms/tools/add" tools::page::add),
+    page!(post "/forms/tools/change" tools::page::change),
+    page!(post "/forms/tools/restart" tools::page::restart),
+    page!(post "/forms/tools/remove" tools::page::remove),
+    // Server.
+    api!(get "/api/usage" usage::show, openapi::server::show_usage),
+    api!(get "/api/openapi.json" |shell| routing::get(openapi::show).layer(Extension(shell.document.clone())), openapi::server::show_openapi),
+    api!(get "/api/docs" |shell| routing::get(openapi::page).layer(Extension(shell.document.clone())), openapi::server::show_docs),
+    api!(get "/healthz" |shell| routing::get(health::alive).with_state(shell.readiness.clone()), openapi::server::is_alive),
+    api!(get "/readyz" |shell| routing::get(health::ready).with_state(shell.readiness.clone()), openapi::server::is_ready),
+    api!(get "/version" |shell| routing::get(health::version).with_state(shell.site.clone()), openapi::server::show_version),
+    page!(get "/usage" usage::page),
+    // Settings.
+    page!(post "/forms/instructions" preferences::instructions),
+    page!(post "/forms/preferences" preferences::keep),
+    page!(post "/forms/keys" preferences::keep_keys),
+    page!(get "/settings/general" preferences::general),
+    page!(get "/settings/appearance" preferences::appearance),
+    page!(get "/settings/shortcuts" preferences::shortcuts),
+    page!(get "/settings/about" preferences::about),
+    // Site.
+    page!(get "/leave" leave::page),
+    page!(get "/settings/about/gallery" gallery::first),
+    page!(get "/settings/about/gallery/{sheet}" gallery::show),
+    page!(get "/offline" worker::page),
+    page!(get "/worker.js" |shell| routing::get(worker::show).with_state(shell.site.clone())),
+];
+
+/// The operations of the API, in the order of its description.
+fn operations() -> Vec<Operation> {
+    let described = ROUTES.iter().filter_map(|route| Some((route, route.describe?)));
+    described.map(|(route, describe)| describe(Operation::new(route.method, route.path))).collect()
 }
 
-/// 404 in the shape that fits the path.
-pub async fn not_found(uri: Uri) -> Response {
-    let problem = Problem::not_found();
-    if is_api(&uri) {
-        problem.into_response()
-    } else {
-        page(problem, word("There is nothing here", "这里什么也没有"))
+/// The whole server as one service, behind its layers.
+pub fn router(app: &App, site: &Arc<Site>, readiness: Readiness, config: &HttpConfig) -> Router {
+    let document = Arc::new(openapi::Document::new(operations));
+    let shell = Shell { site, readiness: &readiness, document, origin: config.public_origin.as_deref() };
+    let routes = ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, (route.answer)(&shell)));
+    let router = site::pages::add(routes, app, config.transport)
+        .layer(axum::middleware::from_fn(request::page_calls::layer))
+        .merge(assets::routes(site))
+        .method_not_allowed_fallback(layers::method_not_allowed)
+        .fallback(site::pages::not_found);
+    let pages_of_failures = axum::middleware::from_fn_with_state(app.clone(), failed_page::layer);
+    entrance(layers(router, config).layer(pages_of_failures), config).with_state(app.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_for_programs_are_described_and_those_of_pages_are_not() {
+        for Route { method, path, describe, .. } in ROUTES {
+            let is_for_programs = path.starts_with("/api/") || ["/healthz", "/readyz", "/version"].contains(path);
+            assert_eq!(is_for_programs, describe.is_some(), "{method} {path}");
+        }
     }
-}
-
-pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
-    let status = StatusCode::METHOD_NOT_ALLOWED;
-    let problem = Problem::new(status, "method_not_allowed", format!("{method} does nothing here."));
-    if is_api(&uri) {
-        problem.into_response()
-    } else {
-        page(problem, word("This cannot be done here", "此处无法进行该操作"))
-    }
-}
-
-pub(super) fn is_api(uri: &Uri) -> bool {
-    uri.path() == "/api" || uri.path().starts_with("/api/")
-}
-
-/// A page of the last resort, where nobody draws a better one (`failed_page`). `what` is one of our own sentences, so it
-/// needs no escaping.
-fn page(problem: Problem, what: &'static str) -> Response {
-    let (lang, back) = (locale().as_str(), word("To the chats", "返回对话"));
-    let html = format!(
-        "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.svg\"><title>{what}</title></head>\
-         <body><main><h1>{what}</h1><p><a href=\"/\">{back}</a></p></main></body></html>"
-    );
-    let mut response = (problem.status(), Html(html)).into_response();
-    response.extensions_mut().insert(problem);
-    response
-}
-
-/// What a panic says may quote what somebody wrote; where it happened is in the log already (`telemetry`).
-fn panicked(_: Box<dyn std::any::Any + Send>) -> Response<Body> {
-    Problem::internal("a panic").into_response()
 }

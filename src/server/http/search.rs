@@ -1,19 +1,21 @@
 //! Searching everything: as JSON, and as the page without script.
 
+pub mod operations;
+
 use axum::extract::State;
 use axum::response::Response;
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use super::json::Json;
-use super::plain_page::Asked;
-use super::problem::Problem;
-use super::query::Query;
 use crate::domain::id::DocumentId;
 use crate::domain::{BranchId, ChatId, Invalid, Role, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::http::request::json::Json;
+use crate::server::http::request::query::Query;
+use crate::server::http::response::plain_page::Asked;
+use crate::server::http::response::problem::Problem;
 use crate::server::plain_pages::search::{Group, Narrowed, SearchPage};
 use turnleaf_service::ServiceError;
 use turnleaf_service::search::{Filter, Hit, Kind, Marked, Page, Query as Words, Search};

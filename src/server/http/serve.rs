@@ -25,8 +25,8 @@ use tokio_util::task::TaskTracker;
 
 use self::patience::{IsDownload, PatientStream};
 use crate::domain::limits;
-use crate::server::http::admission::{Counts, network_of};
-use crate::server::http::problem::Problem;
+use crate::server::http::request::admission::{Counts, network_of};
+use crate::server::http::response::problem::Problem;
 use turnleaf_platform::config::security::AddressRange;
 use turnleaf_platform::tasks::TaskEnd;
 

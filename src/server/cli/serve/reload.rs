@@ -9,7 +9,7 @@ use tokio::signal::unix::Signal;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::UserId;
-use crate::server::http::host::AllowedHosts;
+use crate::server::http::request::host::AllowedHosts;
 use turnleaf_platform::config::binding;
 use turnleaf_platform::config::drain::Drain;
 use turnleaf_platform::config::environment::Environment;

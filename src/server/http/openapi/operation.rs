@@ -37,23 +37,25 @@ pub struct Operation {
     schemas: Vec<(String, Value)>,
 }
 
-/// An operation: what it is called in programs, what it does in a sentence, and what else should be known.
-pub fn operation(
-    method: &'static str,
-    path: &'static str,
-    (tag, id): (&'static str, &'static str),
-    summary: &'static str,
-) -> Operation {
-    let about = json!({ "tags": [tag], "operationId": id, "summary": summary });
-    let about = if let Value::Object(about) = about { about } else { Map::new() };
-    let mut operation =
-        Operation { method, path, about, parameters: Vec::new(), body: None, answers: Map::new(), schemas: Vec::new() };
-    operation.path_parameters();
-    let shared: &[u16] = if method == "get" { &[421, 431, 500, 503] } else { &[403, 421, 431, 500, 503, 507] };
-    shared.iter().fold(operation, |operation, status| operation.may(*status))
-}
-
 impl Operation {
+    /// The operation of a route, of which nothing is said yet but what follows from its method and path.
+    pub fn new(method: &'static str, path: &'static str) -> Self {
+        let (about, answers) = (Map::new(), Map::new());
+        let mut operation =
+            Self { method, path, about, parameters: Vec::new(), body: None, answers, schemas: Vec::new() };
+        operation.path_parameters();
+        let shared: &[u16] = if method == "get" { &[421, 431, 500, 503] } else { &[403, 421, 431, 500, 503, 507] };
+        shared.iter().fold(operation, |operation, status| operation.may(*status))
+    }
+
+    /// The group that it stands in, what it is called in programs, and what it does in a sentence.
+    pub fn of(mut self, tag: &str, id: &str, summary: &str) -> Self {
+        self.about.insert("tags".into(), json!([tag]));
+        self.about.insert("operationId".into(), id.into());
+        self.about.insert("summary".into(), summary.into());
+        self
+    }
+
     /// More about it, in Markdown as far as backticks go.
     pub fn note(mut self, text: &str) -> Self {
         self.about.insert("description".into(), text.into());

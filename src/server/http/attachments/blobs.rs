@@ -1,0 +1,112 @@
+//! Bytes of files, images and tools' results. Whoever made them is a stranger: a browser shows none of them as a document, and draws only
+//! what begins like a picture of a kind that holds no script.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::domain::file_name::content_disposition;
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::response::problem::Problem;
+
+/// The bytes never change: their name is their hash.
+const CACHE: &str = "private, max-age=31536000, immutable";
+const SANDBOX: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
+
+/// `GET /api/blobs/{sha256}`.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(sha256): PathId<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let blob = app.service().blob(viewer.0, &sha256).await?;
+    let tag = format!("\"{sha256}\"");
+    let mut response = match headers.get(header::IF_NONE_MATCH) {
+        Some(known) if known.as_bytes() == tag.as_bytes() => StatusCode::NOT_MODIFIED.into_response(),
+        _ => {
+            let (kind, name) = shown_as(&blob.mime, &blob.bytes);
+            let name = name.map(|end| blob.name.unwrap_or_else(|| format!("{}.{end}", &sha256[..12])));
+            let mut response = Response::new(Body::from(blob.bytes));
+            let fields = response.headers_mut();
+            fields.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+            fields.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX));
+            if let Some(name) = name {
+                let kept = content_disposition(&name);
+                fields.insert(header::CONTENT_DISPOSITION, HeaderValue::try_from(kept).map_err(Problem::internal)?);
+            }
+            response
+        }
+    };
+    let fields = response.headers_mut();
+    fields.insert(header::ETAG, HeaderValue::try_from(tag).map_err(Problem::internal)?);
+    fields.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE));
+    Ok(response)
+}
+
+/// What a browser is told that the bytes are, and how the name of what it keeps ends. A picture that could not be drawn
+/// again is stored as a file (`tools::result`, `service::imports`), and is one whatever its bytes begin like.
+fn shown_as(mime: &str, bytes: &[u8]) -> (&'static str, Option<&'static str>) {
+    match (picture(bytes).filter(|_| mime.starts_with("image/")), is_text(mime)) {
+        (Some(kind), _) => (kind, None),
+        (None, true) => ("text/plain; charset=utf-8", Some("txt")),
+        (None, false) => ("application/octet-stream", Some("bin")),
+    }
+}
+
+/// Text that a browser shows as such. HTML is no such text, whatever it is called.
+fn is_text(mime: &str) -> bool {
+    (mime.starts_with("text/") && mime != "text/html") || mime == "application/json"
+}
+
+/// The kind of picture that the bytes begin like.
+pub fn picture(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_stored_as_an_image_is_drawn() {
+        let png = b"\x89PNG\r\n\x1a\n....";
+        assert_eq!(shown_as("image/png", png), ("image/png", None));
+        // Its bytes say which picture it is.
+        assert_eq!(shown_as("image/jpeg", png), ("image/png", None));
+        assert_eq!(shown_as("application/octet-stream", png), ("application/octet-stream", Some("bin")));
+        assert_eq!(shown_as("image/png", b"<svg>"), ("application/octet-stream", Some("bin")));
+        assert_eq!(shown_as("text/plain", png), ("text/plain; charset=utf-8", Some("txt")));
+    }
+
+    #[test]
+    fn html_is_no_text_that_a_browser_shows() {
+        assert!(!is_text("text/html") && is_text("text/csv") && is_text("application/json"));
+    }
+
+    #[test]
+    fn only_what_begins_like_a_picture_is_one() {
+        for (bytes, kind) in [
+            (&b"\x89PNG\r\n\x1a\n...."[..], Some("image/png")),
+            (b"\xff\xd8\xff\xe0", Some("image/jpeg")),
+            (b"GIF89a..", Some("image/gif")),
+            (b"GIF88a..", None),
+            (b"RIFF....WEBPVP8 ", Some("image/webp")),
+            (b"RIFF....WAVE", None),
+            (b"<svg xmlns=\"http://www.w3.org/2000/svg\">", None),
+            (b"<html>", None),
+            (b"", None),
+        ] {
+            assert_eq!(picture(bytes), kind, "{bytes:?}");
+        }
+    }
+}

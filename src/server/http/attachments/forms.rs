@@ -1,0 +1,211 @@
+//! The composer's attachments without script: files are sent with the form as it is, and each that is attached has a button
+//! that takes it away. What is typed comes back with the page.
+
+use std::mem::take;
+
+use axum::Form;
+use axum::extract::{Multipart, Request, State};
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::domain::attachment::DOCUMENT;
+use crate::domain::{ChatId, Invalid, Thinking, UserId, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::attachments::uploads::{Place, arrived_form, broken, file_of, text_of};
+use crate::server::http::response::failed_page::Written;
+use crate::server::http::response::plain_page::{Asked, see_other};
+use crate::server::http::response::problem::Problem;
+use crate::server::http::response::refusal::refusal_sentence;
+use crate::server::http::turns::forms::lock_of;
+use crate::server::plain_pages::attaching::not_attached;
+use crate::server::plain_pages::words::documents as words;
+use turnleaf_platform::hex::hex;
+use turnleaf_service::documents::{NewDocument, Source};
+use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::uploads::UploadKind;
+use turnleaf_service::{Draft, ServiceError};
+
+/// Fields that are neither words nor files.
+const SHORT: usize = 1_000;
+
+/// What of the composer's form is kept.
+#[derive(Debug, Default, Deserialize)]
+pub struct Typed {
+    #[serde(default)]
+    text: String,
+    chat_id: Option<String>,
+    model: Option<String>,
+    thinking: Option<String>,
+    /// The key of what is taken away.
+    detach: Option<String>,
+}
+
+impl Typed {
+    fn chat(&self) -> Result<Option<ChatId>, Problem> {
+        match self.chat_id.as_deref() {
+            None | Some("") => Ok(None),
+            Some(id) => id.parse().map(Some).map_err(|_| Problem::not_found()),
+        }
+    }
+
+    async fn keep(&self, app: &App, viewer: UserId, chat: Option<ChatId>) -> Result<(), Problem> {
+        let draft = Draft {
+            text: self.text.replace("\r\n", "\n"),
+            lock: self.model.as_deref().and_then(lock_of),
+            thinking: self.thinking.as_deref().and_then(Thinking::parse_level),
+            ..Draft::default()
+        };
+        Ok(app.service().save_draft(viewer, chat, draft).await.map(drop)?)
+    }
+}
+
+/// `POST /forms/detach`: takes one attachment away from the draft.
+pub async fn detach(State(app): State<App>, viewer: Viewer, Form(typed): Form<Typed>) -> Result<Response, Problem> {
+    let chat = typed.chat()?;
+    typed.keep(&app, viewer.0, chat).await?;
+    app.service().detach_from_draft(viewer.0, chat, typed.detach.as_deref().unwrap_or_default()).await?;
+    Ok(see_other(&page_of(chat)))
+}
+
+/// `POST /forms/attach`: attaches the files of the form to the draft. What is wrong with one keeps no other from being
+/// taken, and is said on a page of its own. What cannot be taken at all is said on a page that has the words.
+pub async fn attach(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: Asked,
+    request: Request,
+) -> Result<Response, Problem> {
+    let mut sent = Sent::default();
+    let done = match sent.read((&app, viewer.0), request).await {
+        Ok(()) => sent.take(&app, viewer.0).await,
+        Err(problem) => Err(problem),
+    };
+    match done {
+        Ok((chat, refused)) if refused.is_empty() => Ok(see_other(&page_of(chat))),
+        Ok((chat, refused)) => {
+            let page = not_attached(refused, page_of(chat));
+            Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
+        }
+        Err(problem) => Ok(with_words(problem, &sent.typed.text)),
+    }
+}
+
+/// A failure whose page has what somebody typed.
+pub fn with_words(problem: Problem, text: &str) -> Response {
+    let mut response = problem.into_response();
+    if !text.trim().is_empty() {
+        response.extensions_mut().insert(Written(vec![text.replace("\r\n", "\n")]));
+    }
+    response
+}
+
+/// The composer's form with files, as far as it came.
+#[derive(Default)]
+struct Sent {
+    typed: Typed,
+    files: Vec<(String, bytes::Bytes)>,
+    /// Held until the files are stored.
+    place: Option<Place>,
+    /// The files that cannot be attached, with why.
+    refused: Vec<(String, String)>,
+}
+
+impl Sent {
+    /// Where it fails, what came before is kept.
+    async fn read(&mut self, of: (&App, UserId), request: Request) -> Result<(), Problem> {
+        let arrived = arrived_form(of, request).await?;
+        self.place = arrived.place;
+        let read = self.read_parts(arrived.form).await;
+        arrived.broken.map_or(read, Err)
+    }
+
+    async fn read_parts(&mut self, mut form: Multipart) -> Result<(), Problem> {
+        while let Some(field) = form.next_field().await.map_err(broken)? {
+            let name = field.name().unwrap_or_default().to_owned();
+            match name.as_str() {
+                "files" if self.files.len() >= limits::FORM_FILES => {
+                    let file = field.file_name().unwrap_or_default().to_owned();
+                    self.refused.push((file, words::too_many_files().to_owned()));
+                    break;
+                }
+                "files" => match file_of(field).await? {
+                    Some((file, Ok(bytes))) => self.files.push((file, bytes)),
+                    Some((file, Err(error))) => self.refused.push((file, refusal_sentence(&error))),
+                    None => {}
+                },
+                // What is too long for a message is said with all of it still there.
+                "text" => self.typed.text = text_of(field, limits::BODY_BYTES).await?,
+                "chat_id" => self.typed.chat_id = Some(text_of(field, SHORT).await?),
+                "model" => self.typed.model = Some(text_of(field, SHORT).await?),
+                "thinking" => self.typed.thinking = Some(text_of(field, SHORT).await?),
+                // What else the composer's form has.
+                _ => drop(text_of(field, SHORT).await?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Which chat it is about, and the files that could not be attached, with why.
+    async fn take(&mut self, app: &App, viewer: UserId) -> Result<(Option<ChatId>, Vec<(String, String)>), Problem> {
+        if self.typed.text.len() > limits::MESSAGE_BYTES {
+            return Err(Invalid::new("text", "is too long").into());
+        }
+        let (files, mut refused) = (take(&mut self.files), take(&mut self.refused));
+        let chat = self.typed.chat()?;
+        self.typed.keep(app, viewer, chat).await?;
+        if files.is_empty() && refused.is_empty() {
+            refused.push((words::file().to_owned(), words::no_file().to_owned()));
+        }
+        for (name, bytes) in files {
+            match attach_file(app, viewer, chat, &name, bytes).await {
+                Ok(()) => {}
+                Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
+                Err(error) => refused.push((name, refusal_sentence(&error))),
+            }
+        }
+        Ok((chat, refused))
+    }
+}
+
+async fn attach_file(
+    app: &App,
+    viewer: UserId,
+    chat: Option<ChatId>,
+    name: &str,
+    bytes: bytes::Bytes,
+) -> Result<(), ServiceError> {
+    let block = block_of(app, viewer, (name, bytes), None).await?;
+    app.service().attach_to_draft(viewer, chat, vec![block]).await.map(drop)
+}
+
+/// The block that a file of a form is in a message. Under the name of a request one document is made of it, however often
+/// it comes and wherever it stands among others: another file in its place is another document.
+pub async fn block_of(
+    app: &App,
+    viewer: UserId,
+    (name, bytes): (&str, bytes::Bytes),
+    request: Option<&str>,
+) -> Result<MessageBlock, ServiceError> {
+    let uploaded = app.service().upload(viewer, name, bytes).await?;
+    Ok(match uploaded.kind {
+        UploadKind::Image => MessageBlock::Image { blob: uploaded.sha256, alt: None },
+        UploadKind::File => {
+            let client_request_id = request.map(|request| {
+                let file = Sha256::digest(format!("{} {}", uploaded.sha256, uploaded.name));
+                format!("{request}-{}", hex(&file[..8]))
+            });
+            let source = Source::Blob { sha256: uploaded.sha256, encoding: None };
+            let new = NewDocument { title: Some(uploaded.name), kind: None, source, client_request_id };
+            let document = app.service().create_document(viewer, new).await?.it;
+            let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT.to_owned());
+            MessageBlock::Reference { ref_id, ref_type, version_timestamp: None }
+        }
+    })
+}
+
+fn page_of(chat: Option<ChatId>) -> String {
+    chat.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}#latest"))
+}

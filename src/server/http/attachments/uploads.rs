@@ -1,0 +1,243 @@
+//! Files that come in: a raw body, or the files of a form. A body is spooled while it arrives, a long one to the disk, and
+//! takes one of the few places for work on uploads only when all of it is here: a client that is slow holds up no other.
+//! Nothing is left of one that breaks off.
+
+use std::io::{self, Read};
+
+use axum::body::{Body, Bytes};
+use axum::extract::multipart::{Field, MultipartError};
+use axum::extract::{FromRequest, Multipart, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::stream::try_unfold;
+use futures::{Stream, StreamExt};
+use serde::{Deserialize, Serialize};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::domain::{Invalid, UserId, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::admission::{Client, network_of};
+use crate::server::http::request::json::Json;
+use crate::server::http::request::query::Query;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::transfer::imports::declared_length;
+use turnleaf_service::spools::{SpoolError, UploadSpool};
+use turnleaf_service::uploads::{UploadKind, Uploaded, too_large};
+use turnleaf_service::{ServiceError, StoreError};
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct UploadQuery {
+    /// What the file is called; a path before it is left out.
+    #[serde(default)]
+    name: String,
+}
+
+/// What an upload became.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct UploadBody {
+    /// The name under which messages and documents name it. An image is kept without anything hidden in it, so this is
+    /// not the hash of what was sent.
+    sha256: String,
+    mime: String,
+    bytes: u64,
+    /// As it is shown.
+    name: String,
+    kind: UploadKind,
+    /// Of an image, in pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    width: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height: Option<u32>,
+    /// The sha256 of a small form of it, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thumbnail: Option<String>,
+}
+
+impl From<Uploaded> for UploadBody {
+    fn from(uploaded: Uploaded) -> Self {
+        let Uploaded { sha256, mime, byte_count, name, kind, size, thumbnail } = uploaded;
+        let (width, height) = size.unzip();
+        Self { sha256, mime, bytes: byte_count, name, kind, width, height, thumbnail }
+    }
+}
+
+/// `POST /api/blobs`: the body is the file.
+pub async fn create(
+    State(app): State<App>,
+    viewer: Viewer,
+    Query(query): Query<UploadQuery>,
+    request: Request,
+) -> Result<Response, Problem> {
+    check_encoding(request.headers())?;
+    let mut arrived = spool((&app, viewer.0), request, Refused::ReadsNothing).await?;
+    arrived.broken.map_or(Ok(()), Err)?;
+    let place = app.service().upload_place().await;
+    let mut bytes = Vec::new();
+    arrived.spool.read_to_end(&mut bytes).map_err(Problem::internal)?;
+    drop(arrived.spool);
+    let uploaded = app.service().upload(viewer.0, &query.name, bytes.into()).await?;
+    drop(place);
+    Ok((StatusCode::CREATED, Json(UploadBody::from(uploaded))).into_response())
+}
+
+/// How much is read back from the disk at once.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// What is done with an upload for which there is no room before it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    ReadsNothing,
+    /// Its first part is kept, which has what somebody typed.
+    ReadsWords,
+}
+
+/// A body, ready to be read from its start; with what is wrong where not all of it came or may come.
+struct Arrived {
+    spool: UploadSpool,
+    broken: Option<Problem>,
+}
+
+/// Takes a body in as far as it comes and there is room for it.
+async fn spool((app, viewer): (&App, UserId), request: Request, refused: Refused) -> Result<Arrived, Problem> {
+    let client = request.extensions().get::<Client>().map(|client| network_of(client.address));
+    let place = client.map(|client| app.spools().enter(client, limits::SPOOLS_PER_CLIENT));
+    let mut broken =
+        matches!(place, Some(None)).then(|| Problem::too_many("Too many uploads of this client run at once.", 1));
+    let mut spool = app.service().upload_spool(viewer, declared_length(request.headers()));
+    if broken.is_none() {
+        broken = spool.check().await.err().map(Problem::from);
+    }
+    if let Some(broken) = broken.take_if(|_| refused == Refused::ReadsNothing) {
+        return Err(broken);
+    }
+    let is_refused = broken.is_some();
+    let mut pieces = request.into_body().into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let Ok(piece) = piece else {
+            broken.get_or_insert_with(|| Problem::invalid(Invalid::new("", "the body broke off")));
+            break;
+        };
+        let written = match is_refused {
+            true if spool.written() + piece.len() as u64 > limits::BODY_BYTES as u64 => break,
+            true => spool.keep_unchecked(&piece).map_err(SpoolError::from),
+            false => spool.write(&piece).await,
+        };
+        if let Err(error) = written {
+            broken.get_or_insert_with(|| match error {
+                SpoolError::Refused(error) => error.into(),
+                SpoolError::Io(error) => unwritten(error),
+            });
+            break;
+        }
+    }
+    spool.rewind().map_err(Problem::internal)?;
+    Ok(Arrived { spool, broken })
+}
+
+/// What was spooled, as a body again.
+fn body_of(spool: UploadSpool) -> Body {
+    Body::from_stream(try_unfold(spool, |mut spool| async move {
+        let mut piece = vec![0; PIECE_BYTES];
+        let length = spool.read(&mut piece)?;
+        piece.truncate(length);
+        Ok::<_, io::Error>((length > 0).then(|| (Bytes::from(piece), spool)))
+    }))
+}
+
+/// The disk took no more of it.
+pub fn unwritten(error: io::Error) -> Problem {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ServiceError::Store(StoreError::Full).into(),
+        _ => Problem::internal(error),
+    }
+}
+
+/// All of a stream; nothing where it has more than an upload may have. Then the rest is not read.
+async fn read<E>(mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Result<Option<Bytes>, Problem> {
+    let mut all: Vec<u8> = Vec::new();
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(|_| Problem::invalid(Invalid::new("", "the body broke off")))?;
+        if all.len() + piece.len() > limits::UPLOAD_BYTES {
+            return Ok(None);
+        }
+        all.extend_from_slice(&piece);
+    }
+    Ok(Some(all.into()))
+}
+
+/// The right to work on a form with files: so many are in memory at once.
+pub type Place = OwnedSemaphorePermit;
+
+/// A form with files that has come, with a place for work on it.
+pub struct ArrivedForm {
+    pub form: Multipart,
+    /// What is wrong where only the first part of it came: the fields before its files can be read for their words.
+    pub broken: Option<Problem>,
+    /// To be held until what came is stored.
+    pub place: Option<Place>,
+}
+
+/// Takes a form with files in, as far as it comes.
+pub async fn arrived_form((app, viewer): (&App, UserId), request: Request) -> Result<ArrivedForm, Problem> {
+    let (parts, body) = request.into_parts();
+    let head = Request::from_parts(parts.clone(), body);
+    let Arrived { mut spool, broken } = spool((app, viewer), head, Refused::ReadsWords).await?;
+    let place = app.service().upload_place().await;
+    spool.release();
+    let form = Multipart::from_request(Request::from_parts(parts, body_of(spool)), app).await;
+    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
+    Ok(ArrivedForm { form, broken, place })
+}
+
+/// Reads a form with files, once all of it is here and it has a place; `take` reads its fields.
+pub async fn read_form<T, F: Future<Output = Result<T, Problem>>>(
+    of: (&App, UserId),
+    request: Request,
+    take: impl FnOnce(Multipart) -> F,
+) -> Result<T, Problem> {
+    let ArrivedForm { form, broken, place: _place } = arrived_form(of, request).await?;
+    match broken {
+        None => take(form).await,
+        Some(broken) => Err(broken),
+    }
+}
+
+/// The name and the bytes of one file of a form; nothing for a field in which none was chosen.
+pub async fn file_of(field: Field<'_>) -> Result<Option<(String, Result<Bytes, ServiceError>)>, Problem> {
+    let name = field.file_name().unwrap_or_default().to_owned();
+    let pieces = Box::pin(try_unfold(field, |mut field| async move {
+        Ok::<_, MultipartError>(field.chunk().await?.map(|piece| (piece, field)))
+    }));
+    Ok(match read(pieces).await? {
+        // The rest of the field is skipped with the next one.
+        None => Some((name, Err(too_large()))),
+        Some(bytes) if bytes.is_empty() && name.is_empty() => None,
+        Some(bytes) => Some((name, Ok(bytes))),
+    })
+}
+
+/// The text of a field of such a form that is no file.
+pub async fn text_of(mut field: Field<'_>, most: usize) -> Result<String, Problem> {
+    let mut all = Vec::new();
+    while let Some(piece) = field.chunk().await.map_err(broken)? {
+        all.extend_from_slice(&piece);
+        if all.len() > most {
+            return Err(Invalid::new(field.name().unwrap_or_default(), "is too long").into());
+        }
+    }
+    String::from_utf8(all).map_err(|_| Invalid::new("", "the form is not UTF-8").into())
+}
+
+/// A form that broke off.
+pub fn broken(_: MultipartError) -> Problem {
+    Problem::invalid(Invalid::new("", "the form is broken, or ended too soon"))
+}
+
+fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {
+    let is_plain = |encoding: &header::HeaderValue| encoding.as_bytes().eq_ignore_ascii_case(b"identity");
+    let encodings = headers.get_all(header::CONTENT_ENCODING);
+    if encodings.iter().all(is_plain) { Ok(()) } else { Err(Problem::unsupported_media_type("the file itself")) }
+}

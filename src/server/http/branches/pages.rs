@@ -1,0 +1,112 @@
+//! The plain pages of a chat's tree: the list of its branches with their forms, and the drawing.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::domain::{BranchId, ChatId, Invalid, TurnId, UserId, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::query::Query;
+use crate::server::http::response::plain_page::{Asked, Fields, see_other};
+use crate::server::http::response::problem::Problem;
+use crate::server::http::turns::forms::local_path;
+use crate::server::pages::demo;
+use crate::server::plain_pages::branches::BranchesPage;
+use crate::server::plain_pages::drawing::{DrawingPage, USUAL, ZOOMS};
+use crate::server::plain_pages::{Said, words};
+use turnleaf_service::ServiceError;
+use turnleaf_service::branches::BranchChange;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BranchesQuery {
+    /// Set after a deed.
+    saved: Option<String>,
+    /// A branch of the part of the list that is wanted; without it, or when it is gone, the first part.
+    at: Option<BranchId>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrawingQuery {
+    zoom: Option<u16>,
+    top: Option<TurnId>,
+}
+
+/// `GET /c/{id}/branches`.
+pub async fn branches(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+    Query(query): Query<BranchesQuery>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let said = query.saved.map(|_| Said::Done(words::saved().into()));
+    list(&app, viewer.0, (chat, query.at), asked, StatusCode::OK, said).await
+}
+
+/// `GET /c/{id}/drawing`; a size that there is not is the usual one.
+pub async fn drawing(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+    Query(query): Query<DrawingQuery>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let seen = app.service().outline(viewer.0, chat, None, "").await?;
+    let zoom = query.zoom.filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(USUAL);
+    Ok(asked.answer(&app, StatusCode::OK, DrawingPage { seen, top: query.top, zoom }.draw()))
+}
+
+/// `POST /forms/branch`: the fields that are there are changed; an empty label takes it away.
+pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let id: BranchId = fields.text("branch_id").and_then(|id| id.parse().ok()).ok_or_else(Problem::not_found)?;
+    let (branch, _) = app.service().branch(viewer.0, id).await?;
+    let given = |name: &str| fields.has(name).then(|| fields.text(name).unwrap_or_default());
+    let change = BranchChange {
+        name: given("name"),
+        label: given("label").map(Some),
+        pinned: given("pinned").map(|pinned| pinned == "true"),
+        policy: None,
+    };
+    match app.service().change_branch(viewer.0, id, change).await {
+        Ok(_) => {
+            let list = format!("/c/{}/branches?saved=1&at={id}#{id}", branch.chat_id);
+            let next = fields.text("next").filter(|next| !next.ends_with("/branches")).unwrap_or(list);
+            Ok(see_other(local_path(&next)))
+        }
+        Err(ServiceError::Invalid(Invalid { field, reason })) => {
+            let said = Some(Said::Refused(format!("{}: {field} {reason}", branch.name)));
+            list(&app, viewer.0, (branch.chat_id, Some(id)), asked, StatusCode::UNPROCESSABLE_ENTITY, said).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn list(
+    app: &App,
+    viewer: UserId,
+    (chat, at): (ChatId, Option<BranchId>),
+    asked: Asked,
+    status: StatusCode,
+    said: Option<Said>,
+) -> Result<Response, Problem> {
+    let service = app.service();
+    let all = service.listed_branches(viewer, chat).await?;
+    let listed = &all.branches;
+    let place = listed.iter().position(|listed| Some(listed.branch.id) == at).unwrap_or(0);
+    let first = place - place % limits::BRANCHES_PAGE;
+    let begins = |place: usize| listed.get(place).map(|listed| listed.branch.id);
+    let (count, next) = (listed.len(), begins(first + limits::BRANCHES_PAGE));
+    let previous = first.checked_sub(limits::BRANCHES_PAGE).and_then(begins);
+    let shown = listed.iter().skip(first).take(limits::BRANCHES_PAGE).map(|listed| {
+        let (provider, model) = service.names(&listed.branch.lock);
+        (listed.clone(), all.reach(listed), demo::said_to_reader(&provider), model)
+    });
+    let branches = shown.collect();
+    let page = BranchesPage { chat: all.chat, branches, first, count, previous, next, said };
+    Ok(asked.answer(app, status, page.draw()))
+}

@@ -1,0 +1,186 @@
+//! Chats over HTTP (contract.md 3).
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::tool::ToolChoice;
+use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::idempotency::{client_request_id, made_status};
+use crate::server::http::request::json::Json;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::query::Query;
+use crate::server::http::response::problem::Problem;
+use turnleaf_service::chats::{Browsed, ChatChange, NewChat};
+use turnleaf_service::usage::Sum;
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct ListQuery {
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+    /// `true` for those of the archive, which are left out otherwise.
+    #[serde(default)]
+    archived: bool,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct ChatListed {
+    id: ChatId,
+    title: String,
+    updated_at: DateTime<Utc>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinned_at: Option<DateTime<Utc>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archived_at: Option<DateTime<Utc>>,
+    running: bool,
+}
+
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewChatBody {
+    #[serde(default)]
+    title: String,
+    provider: Option<String>,
+    model: Option<String>,
+    #[serde(default)]
+    system_prompt: String,
+    #[serde(default)]
+    params: Params,
+    /// Which tools it offers; without this, what new chats get.
+    tools: Option<ToolChoice>,
+    client_request_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChatPatch {
+    title: Option<String>,
+    system_prompt: Option<String>,
+    params: Option<Params>,
+    /// Whether it stands before the others in the list.
+    pinned: Option<bool>,
+    /// Whether the list leaves it out. A new message brings it back.
+    archived: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LastViewed {
+    turn_id: TurnId,
+}
+
+/// A chat with its branches.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct ChatBody {
+    #[serde(flatten)]
+    chat: Chat,
+    branches: Vec<Branch>,
+    /// What the chat took so far.
+    usage: Sum,
+}
+
+/// `GET /api/chats`: the newest first.
+pub async fn list(
+    State(app): State<App>,
+    viewer: Viewer,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Vec<ChatListed>>, Problem> {
+    let limit = query.limit.unwrap_or(limits::PAGE_DEFAULT);
+    if !(1..=limits::PAGE_MAX).contains(&limit) {
+        return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
+    }
+    let which = Browsed { archived: query.archived, ..Browsed::default() };
+    let chats = app.service().browse_chats(viewer.0, &which, limit).await?;
+    Ok(Json(
+        chats
+            .into_iter()
+            .map(|chat| ChatListed {
+                id: chat.id,
+                title: chat.title,
+                updated_at: chat.updated_at,
+                pinned_at: chat.pinned_at,
+                archived_at: chat.archived_at,
+                running: chat.running,
+            })
+            .collect(),
+    ))
+}
+
+/// `POST /api/chats`: 201, or 200 when the same request was made before.
+pub async fn create(
+    State(app): State<App>,
+    viewer: Viewer,
+    headers: HeaderMap,
+    body: Option<Json<NewChatBody>>,
+) -> Result<Response, Problem> {
+    let Json(new) = body.unwrap_or(Json(NewChatBody::default()));
+    let new = NewChat {
+        title: new.title,
+        system_prompt: new.system_prompt,
+        params: new.params,
+        provider: new.provider,
+        model: new.model,
+        tools: new.tools,
+        client_request_id: client_request_id(new.client_request_id, &headers)?,
+    };
+    let made = app.service().create_chat(viewer.0, new).await?;
+    let (chat, branch) = made.it;
+    let usage = if made.is_new { Sum::default() } else { app.service().usage_of_chat(viewer.0, chat.id).await? };
+    Ok((made_status(made.is_new), Json(ChatBody { chat, branches: vec![branch], usage })).into_response())
+}
+
+/// `GET /api/chats/{id}`.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+) -> Result<Json<ChatBody>, Problem> {
+    let chat = app.service().chat(viewer.0, id).await?;
+    let branches = app.service().branches(viewer.0, id).await?;
+    let usage = app.service().usage_of_chat(viewer.0, id).await?;
+    Ok(Json(ChatBody { chat, branches, usage }))
+}
+
+/// `PATCH /api/chats/{id}`.
+pub async fn change(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    Json(patch): Json<ChatPatch>,
+) -> Result<Json<Chat>, Problem> {
+    let ChatPatch { title, system_prompt, params, pinned, archived } = patch;
+    let change = ChatChange { title, system_prompt, params, pinned, archived };
+    Ok(Json(app.service().change_chat(viewer.0, id, change).await?))
+}
+
+/// `DELETE /api/chats/{id}`: hidden, not gone.
+pub async fn delete(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ChatId>) -> Result<StatusCode, Problem> {
+    app.service().delete_chat(viewer.0, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/chats/{id}/restore`.
+pub async fn restore(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+) -> Result<Json<Chat>, Problem> {
+    Ok(Json(app.service().restore_chat(viewer.0, id).await?))
+}
+
+/// `PUT /api/chats/{id}/last-viewed`.
+pub async fn last_viewed(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    Json(seen): Json<LastViewed>,
+) -> Result<StatusCode, Problem> {
+    app.service().set_last_viewed(viewer.0, id, seen.turn_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,44 @@
+//! Copies of chats over HTTP.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{Branch, Chat, ChatId, TurnId};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::idempotency::{client_request_id, made_status};
+use crate::server::http::request::json::Json;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::response::problem::Problem;
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewCopy {
+    /// The reply that the copy ends with.
+    turn_id: TurnId,
+    client_request_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct CopyBody {
+    chat: Chat,
+    branch: Branch,
+    /// The copy of the reply that was named.
+    turn_id: TurnId,
+}
+
+/// `POST /api/chats/{id}/copies`: 201 with a new chat of the path up to a reply; 200 when the same request was made before.
+pub async fn create(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    headers: HeaderMap,
+    Json(new): Json<NewCopy>,
+) -> Result<Response, Problem> {
+    let name = client_request_id(new.client_request_id, &headers)?;
+    let made = app.service().copy_chat(viewer.0, id, new.turn_id, name.as_deref()).await?;
+    let body = CopyBody { chat: made.it.chat, branch: made.it.branch, turn_id: made.it.leaf };
+    Ok((made_status(made.is_new), Json(body)).into_response())
+}

@@ -1,0 +1,37 @@
+//! What is attached to a draft over HTTP: how another page brings something to a chat without sending it.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::ChatId;
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::json::Json;
+use crate::server::http::response::problem::Problem;
+use turnleaf_service::messages::MessageBlock;
+
+/// What goes with the next message of a chat.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttachBody {
+    /// Without it, the chat that is not there yet.
+    chat_id: Option<ChatId>,
+    /// Images, documents and selections.
+    content: Vec<MessageBlock>,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct AttachedBody {
+    /// The draft's revision now.
+    rev: i64,
+}
+
+/// `POST /api/drafts/attachments`.
+pub async fn attach(
+    State(app): State<App>,
+    viewer: Viewer,
+    Json(body): Json<AttachBody>,
+) -> Result<Json<AttachedBody>, Problem> {
+    let rev = app.service().attach_to_draft(viewer.0, body.chat_id, body.content).await?;
+    Ok(Json(AttachedBody { rev }))
+}

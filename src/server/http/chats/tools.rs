@@ -1,0 +1,126 @@
+//! The page of a chat's tools and its forms.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::domain::approval::Policy;
+use crate::domain::tool::ToolChoice;
+use crate::domain::{BranchId, ChatId, UserId};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::query::Query;
+use crate::server::http::response::plain_page::{Asked, Fields, see_other};
+use crate::server::http::response::problem::Problem;
+use crate::server::plain_pages::Said;
+use crate::server::plain_pages::tools::chat::ChatToolsPage;
+use crate::server::plain_pages::words::tools as words;
+use crate::ui::locale::then;
+use crate::ui::words::told::told_of_field;
+use turnleaf_service::ServiceError;
+use turnleaf_service::tool_servers::StoredPolicy;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShowQuery {
+    /// Set after a deed: `asks` or `running`.
+    done: Option<String>,
+}
+
+/// `GET /c/{id}/tools`.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    Query(query): Query<ShowQuery>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    let said = match query.done.as_deref() {
+        Some("asks") => Some(Said::Done(words::asks_again().into())),
+        Some("running") => Some(Said::Refused(words::now_running().into())),
+        _ => None,
+    };
+    answer(&app, viewer.0, id, asked, (StatusCode::OK, said)).await
+}
+
+/// `POST /c/{id}/tools`, and back to the chat. With a branch as `now`, it uses them from its next message on. What the
+/// client runs is chosen over the API alone, and stays.
+pub async fn save(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    asked: Asked,
+    fields: Fields,
+) -> Result<Response, Problem> {
+    let client = app.service().chat_tools(viewer.0, id).await?.choice.client;
+    let choice = ToolChoice { on: fields.all("on"), client };
+    match app.service().choose_tools(viewer.0, id, choice).await {
+        Ok(_) => match fields.text("now").and_then(|id| id.parse().ok()) {
+            Some(branch) => use_in(&app, viewer.0, id, branch).await,
+            None => Ok(see_other(&format!("/c/{id}"))),
+        },
+        Err(ServiceError::Invalid(invalid)) => {
+            let said = Some(Said::Refused(then(words::not_saved(), &told_of_field(&invalid.to_string()))));
+            answer(&app, viewer.0, id, asked, (StatusCode::UNPROCESSABLE_ENTITY, said)).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The branch uses what its chat offers from the next message on.
+async fn use_in(app: &App, viewer: UserId, chat: ChatId, id: BranchId) -> Result<Response, Problem> {
+    let (branch, _) = app.service().branch(viewer, id).await?;
+    if branch.chat_id != chat {
+        return Err(Problem::not_found());
+    }
+    match app.service().use_tools_now(viewer, id).await {
+        Ok(_) => Ok(see_other(&format!("/c/{chat}"))),
+        Err(ServiceError::Conflict { .. }) => Ok(see_other(&format!("/c/{chat}/tools?done=running"))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /forms/tools/ask-again`: takes back that a tool is allowed in a chat.
+pub async fn ask_again(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let id: Option<ChatId> = fields.text("chat_id").and_then(|id| id.parse().ok());
+    let id = id.ok_or_else(Problem::not_found)?;
+    let (server, tool) = (fields.text("server").unwrap_or_default(), fields.text("tool").unwrap_or_default());
+    let host = fields.text("host");
+    app.service().ask_again(viewer.0, id, (&server, &tool, host.as_deref())).await?;
+    Ok(see_other(&format!("/c/{id}/tools?done=asks")))
+}
+
+async fn answer(
+    app: &App,
+    viewer: UserId,
+    id: ChatId,
+    asked: Asked,
+    (status, said): (StatusCode, Option<Said>),
+) -> Result<Response, Problem> {
+    let service = app.service();
+    let path = service.path(viewer, id, None, 1).await?;
+    let branch = match path.branch {
+        Some(branch) => Some(service.branch(viewer, branch.id).await?),
+        None => None,
+    };
+    let takes_none = branch.as_ref().is_some_and(|(branch, _)| service.model(&branch.lock).1.tools == Some(false));
+    let tools = service.chat_tools(viewer, id).await?;
+    let of_provider = branch.as_ref().map(|(branch, _)| service.tools_of_provider(&branch.lock)).unwrap_or_default();
+    let policies = service.tool_policies(viewer).await?;
+    let is_allowed = |said: &StoredPolicy| said.chat == Some(id) && said.policy == Policy::Allow;
+    let allowed = policies.into_iter().filter(is_allowed).collect();
+    let page = ChatToolsPage {
+        allowed,
+        chat: Some(id),
+        tools,
+        of_provider,
+        built_in: service.built_in_tools(viewer).await?,
+        servers: service.tool_servers(viewer).await?,
+        branch: branch.map(|(branch, _)| branch),
+        takes_none,
+        said,
+    };
+    Ok(asked.answer(app, status, page.draw()))
+}

@@ -1,0 +1,297 @@
+//! Documents over HTTP (contract.md 3).
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{DocumentId, Invalid, Needle, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::idempotency::{client_request_id, made_status};
+use crate::server::http::request::json::Json;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::query::Query;
+use crate::server::http::response::problem::Problem;
+use turnleaf_service::compare::words::Diff;
+use turnleaf_service::documents::{Document, DocumentChange, NewDocument, Source, Version};
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentsQuery {
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+    /// Only what comes behind this document.
+    before: Option<DocumentId>,
+    /// Only those with this in their titles, whatever its case.
+    #[param(max_length = 256)]
+    title: Option<String>,
+    /// Those in the trash, and only those.
+    #[serde(default)]
+    deleted: bool,
+}
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct VersionQuery {
+    /// The `version_timestamp`; without it, the newest.
+    version: Option<DateTime<Utc>>,
+}
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct CompareVersionsQuery {
+    left: DateTime<Utc>,
+    right: DateTime<Utc>,
+}
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteDocumentQuery {
+    /// Of a document in the trash: for ever.
+    #[serde(default)]
+    forever: bool,
+}
+
+/// A document to make: of `content`, or of an uploaded `blob`.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewDocumentBody {
+    /// Of a file, its name where there is none.
+    title: Option<String>,
+    /// Markdown, or another text.
+    content: Option<String>,
+    /// `text/markdown`, `text/plain`, `text/html` or `text/csv`; of a file, its own.
+    kind: Option<String>,
+    /// The `sha256` of an upload.
+    blob: Option<String>,
+    /// Of a file whose encoding is not known: one of the `choices` of the refusal.
+    encoding: Option<String>,
+    client_request_id: Option<String>,
+}
+
+/// What changes; what is not there stays.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeDocumentBody {
+    title: Option<String>,
+    content: Option<String>,
+    blob: Option<String>,
+    encoding: Option<String>,
+    /// The revision that the change was made from; another one is refused.
+    rev: Option<i64>,
+}
+
+/// What comes back: an earlier version as the newest, or the document itself from the trash.
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RestoreDocumentBody {
+    version_timestamp: Option<DateTime<Utc>>,
+}
+
+/// A version without its text.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct VersionBody {
+    /// Its name.
+    version_timestamp: DateTime<Utc>,
+    mime: String,
+    bytes: u64,
+    /// Unicode scalar values, in which selections count.
+    chars: u64,
+    lines: u64,
+    /// What reading the file has to say.
+    notes: Vec<String>,
+    /// The sha256 of the file that it was read from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
+}
+
+/// A document with its newest version, or with the one that was asked for.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct DocumentBody {
+    id: DocumentId,
+    title: String,
+    /// What it was made from.
+    kind: String,
+    /// Rises with every change.
+    rev: i64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deleted_at: Option<DateTime<Utc>>,
+    /// From then on it cannot come back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    purged_at: Option<DateTime<Utc>>,
+    /// In how many chats a message names it.
+    used_in: u64,
+    #[serde(flatten)]
+    version: VersionBody,
+    /// Only where one document is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+}
+
+impl From<Version> for VersionBody {
+    fn from(version: Version) -> Self {
+        Self {
+            version_timestamp: version.version_timestamp,
+            mime: version.mime,
+            bytes: version.byte_count,
+            chars: version.char_count,
+            lines: version.line_count,
+            notes: version.notes,
+            origin: version.origin,
+        }
+    }
+}
+
+impl From<Document> for DocumentBody {
+    fn from(document: Document) -> Self {
+        Self {
+            id: document.id,
+            title: document.title,
+            kind: document.kind,
+            rev: document.rev,
+            created_at: document.created_at,
+            updated_at: document.updated_at,
+            deleted_at: document.deleted_at,
+            purged_at: document.deleted_at.map(|at| at + limits::TRASH_KEPT),
+            used_in: document.used_in,
+            version: document.version.into(),
+            content: None,
+        }
+    }
+}
+
+/// `GET /api/documents`: those that changed last first.
+pub async fn list(
+    State(app): State<App>,
+    viewer: Viewer,
+    Query(query): Query<DocumentsQuery>,
+) -> Result<Json<Vec<DocumentBody>>, Problem> {
+    let limit = query.limit.unwrap_or(limits::DOCUMENTS_PAGE);
+    if !(1..=limits::PAGE_MAX).contains(&limit) {
+        return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
+    }
+    let title = query.title.filter(|title| !title.trim().is_empty());
+    let title = title.map(|title| Needle::new(&title).map_err(|why| Invalid::new("title", why.reason))).transpose()?;
+    let documents = if query.deleted {
+        let mut deleted = app.service().deleted_documents(viewer.0).await?;
+        deleted.retain(|document| title.as_ref().is_none_or(|title| title.is_in(&document.title)));
+        deleted
+    } else {
+        let behind = match query.before {
+            Some(id) => Some((app.service().document(viewer.0, id).await?.updated_at, id)),
+            None => None,
+        };
+        app.service().documents(viewer.0, behind, title.as_ref(), limit).await?
+    };
+    Ok(Json(documents.into_iter().map(DocumentBody::from).collect()))
+}
+
+/// `POST /api/documents`: 201, or 200 when the same request was made before.
+pub async fn create(
+    State(app): State<App>,
+    viewer: Viewer,
+    headers: HeaderMap,
+    Json(new): Json<NewDocumentBody>,
+) -> Result<Response, Problem> {
+    let source = source(new.content, new.blob, new.encoding)?;
+    let source = source.ok_or_else(|| Invalid::new("content", "give `content` or `blob`"))?;
+    let client_request_id = client_request_id(new.client_request_id, &headers)?;
+    let new = NewDocument { title: new.title, kind: new.kind, source, client_request_id };
+    let made = app.service().create_document(viewer.0, new).await?;
+    Ok((made_status(made.is_new), Json(DocumentBody::from(made.it))).into_response())
+}
+
+/// `GET /api/documents/{id}`: with the text of its newest version, or of the one that is asked for.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<DocumentId>,
+    Query(query): Query<VersionQuery>,
+) -> Result<Json<DocumentBody>, Problem> {
+    let document = app.service().document(viewer.0, id).await?;
+    let (version, text) = app.service().document_text(viewer.0, id, query.version).await?;
+    Ok(Json(DocumentBody { version: version.into(), content: Some(text), ..document.into() }))
+}
+
+/// `PUT /api/documents/{id}`: other words make a version.
+pub async fn change(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<DocumentId>,
+    Json(change): Json<ChangeDocumentBody>,
+) -> Result<Json<DocumentBody>, Problem> {
+    let source = source(change.content, change.blob, change.encoding)?;
+    if source.is_none() && change.title.is_none() {
+        return Err(Invalid::new("content", "give `content`, `blob` or `title`").into());
+    }
+    let change = DocumentChange { title: change.title, source, rev: change.rev };
+    Ok(Json(app.service().change_document(viewer.0, id, change).await?.into()))
+}
+
+/// `DELETE /api/documents/{id}`: to the trash, or out of it for ever.
+pub async fn delete(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<DocumentId>,
+    Query(query): Query<DeleteDocumentQuery>,
+) -> Result<StatusCode, Problem> {
+    if query.forever {
+        app.service().purge_document(viewer.0, id).await?;
+    } else {
+        app.service().delete_document(viewer.0, id).await?;
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/documents/{id}/restore`.
+pub async fn restore(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<DocumentId>,
+    body: Option<Json<RestoreDocumentBody>>,
+) -> Result<Json<DocumentBody>, Problem> {
+    let Json(body) = body.unwrap_or(Json(RestoreDocumentBody::default()));
+    let document = match body.version_timestamp {
+        Some(version) => app.service().restore_version(viewer.0, id, version).await?,
+        None => app.service().restore_document(viewer.0, id).await?,
+    };
+    Ok(Json(document.into()))
+}
+
+/// `GET /api/documents/{id}/versions`: the newest first.
+pub async fn versions(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<DocumentId>,
+) -> Result<Json<Vec<VersionBody>>, Problem> {
+    let versions = app.service().document_versions(viewer.0, id).await?;
+    Ok(Json(versions.into_iter().map(VersionBody::from).collect()))
+}
+
+/// `GET /api/documents/{id}/compare`.
+pub async fn compare(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<DocumentId>,
+    Query(query): Query<CompareVersionsQuery>,
+) -> Result<Json<Diff>, Problem> {
+    Ok(Json(app.service().compare_versions(viewer.0, id, query.left, query.right).await?))
+}
+
+fn source(content: Option<String>, blob: Option<String>, encoding: Option<String>) -> Result<Option<Source>, Invalid> {
+    match (content, blob) {
+        (Some(_), Some(_)) => Err(Invalid::new("blob", "give `content` or `blob`, not both")),
+        (_, None) if encoding.is_some() => Err(Invalid::new("encoding", "only a `blob` has one")),
+        (Some(text), None) => Ok(Some(Source::Text(text))),
+        (None, Some(sha256)) => Ok(Some(Source::Blob { sha256, encoding })),
+        (None, None) => Ok(None),
+    }
+}

@@ -1,0 +1,308 @@
+//! The page "Providers" and its forms. Each form does one deed and sends the browser on with 303; one that is wrong comes
+//! back with what was typed.
+
+use std::ops::RangeInclusive;
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::domain::{Invalid, Lock, UserId, limits, percent};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::query::Query;
+use crate::server::http::response::plain_page::{Asked, Fields, see_other};
+use crate::server::http::response::problem::Problem;
+use crate::server::http::turns::forms::local_path;
+use crate::server::plain_pages::providers::{Form, ProvidersPage, Values};
+use crate::server::plain_pages::words::providers as words;
+use crate::server::plain_pages::{Said, Section};
+use crate::ui::locale::then;
+use turnleaf_service::ServiceError;
+use turnleaf_service::providers::{NewProvider, ProviderChange, ProviderView, starts};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageQuery {
+    /// The beginning of a new connection, and where its form leads when it works.
+    add: Option<String>,
+    next: Option<String>,
+    /// The connection to edit, perhaps with another address already in its form.
+    edit: Option<String>,
+    base_url: Option<String>,
+    /// The connection whose models are looked through, and for what.
+    models: Option<String>,
+    q: Option<String>,
+    /// What was done, and with which connection.
+    done: Option<String>,
+    id: Option<String>,
+}
+
+/// `GET /settings`.
+pub async fn first() -> Response {
+    see_other(Section::General.path())
+}
+
+/// `GET /settings/providers`.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: Asked,
+    Query(query): Query<PageQuery>,
+) -> Result<Response, Problem> {
+    let mut page = page(&app, viewer.0).await?;
+    let find = |id: &str| page.providers.iter().find(|provider| provider.id == id);
+    let editing = query.edit.as_deref().and_then(find).filter(|provider| !provider.locked).map(|provider| {
+        let mut form = Form::of_provider(provider);
+        // Only the address that a test of this connection found: a link from elsewhere must not put one beside a key.
+        if let Some(suggestion) =
+            query.base_url.as_ref().filter(|url| provider.status.suggestion.as_ref() == Some(*url))
+        {
+            form.values.base_url = suggestion.clone();
+        }
+        (provider.id.clone(), form)
+    });
+    let said = query.done.as_deref().and_then(|done| said(done, query.id.as_deref().and_then(find)));
+    let start = query.add.as_deref().and_then(|id| starts().into_iter().find(|start| start.id == id));
+    page.adding = start.as_ref().map(|start| Form { next: query.next.clone(), ..Form::of_start(start) });
+    page.searching = query.models.map(|id| (id, query.q.unwrap_or_default()));
+    (page.editing, page.said) = (editing, said);
+    Ok(asked.answer(&app, StatusCode::OK, page.draw()))
+}
+
+/// `POST /forms/found`: a server on this machine may be used (`how=use`), may not be used any more (`how=stop`), or the new
+/// chat's page tells no more of it.
+pub async fn found(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let address = fields.text("address").unwrap_or_default();
+    match fields.text("how").as_deref() {
+        Some(how @ ("use" | "stop")) => {
+            app.service().use_found(viewer.0, &address, how == "use").await?;
+            Ok(see_other("/settings/providers?done=saved"))
+        }
+        _ => {
+            app.service().dismiss_found(viewer.0, &address).await?;
+            Ok(see_other("/"))
+        }
+    }
+}
+
+/// `POST /forms/providers/add`: stores, then asks.
+pub async fn add(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let change = whole_change(&fields, false);
+    let done = match change {
+        Ok(fields) => {
+            let new = NewProvider { fields, ..NewProvider::default() };
+            app.service().add_provider(viewer.0, new).await.map(|made| made.it)
+        }
+        Err(invalid) => Err(invalid.into()),
+    };
+    match done {
+        Ok(changed) => {
+            let id = changed.provider.id;
+            let status = app.service().test_provider(viewer.0, &id).await?;
+            match fields.text("next").filter(|_| status.state.as_str() == "working") {
+                Some(next) => Ok(see_other(local_path(&next))),
+                None => Ok(back("saved", &id)),
+            }
+        }
+        Err(error) => {
+            let form = Form { next: fields.text("next"), ..form_again(&fields, &error)? };
+            let page = ProvidersPage { adding: Some(form), ..page(&app, viewer.0).await? };
+            Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+        }
+    }
+}
+
+/// `POST /forms/providers/change`: the whole form of a connection, or one deed of its card.
+pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let id = id_of(&fields)?;
+    let change = if fields.is_ticked("whole") {
+        whole_change(&fields, true)
+    } else {
+        let is_enabled = fields.text("switch").map(|word| word == "on");
+        Ok(ProviderChange { is_enabled, base_url: fields.text("base_url"), ..ProviderChange::default() })
+    };
+    let done = match change {
+        Ok(change) => app.service().change_provider(viewer.0, &id, change).await,
+        Err(invalid) => Err(invalid.into()),
+    };
+    match done {
+        Ok(changed) => {
+            if changed.provider.is_enabled {
+                let _ = app.service().test_provider(viewer.0, &id).await;
+            }
+            Ok(back(if changed.notices.is_empty() { "saved" } else { "cleared" }, &id))
+        }
+        Err(error) => {
+            let form = form_again(&fields, &error)?;
+            let page = ProvidersPage { editing: Some((id, form)), ..page(&app, viewer.0).await? };
+            Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+        }
+    }
+}
+
+/// `POST /forms/providers/key`: sets, replaces or removes a key.
+pub async fn key(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+    let id = id_of(&fields)?;
+    let removes = fields.is_ticked("remove");
+    let key = if removes { None } else { Some(fields.text("key").unwrap_or_default().into()) };
+    match app
+        .service()
+        .change_provider(viewer.0, &id, ProviderChange { key: Some(key), ..ProviderChange::default() })
+        .await
+    {
+        Ok(changed) => {
+            if changed.provider.is_enabled && !removes {
+                let _ = app.service().test_provider(viewer.0, &id).await;
+            }
+            Ok(back(if removes { "key_removed" } else { "saved" }, &id))
+        }
+        Err(ServiceError::Invalid(invalid)) => {
+            let page =
+                ProvidersPage { wrong_key: Some((id, words::sentence(&invalid))), ..page(&app, viewer.0).await? };
+            Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /forms/providers/models`: which of the listed models the menus show, and the default.
+pub async fn models(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let id = id_of(&fields)?;
+    let provider = app.service().provider(viewer.0, &id).await?;
+    if !provider.locked {
+        let (listed, shown) = (fields.all("listed"), fields.all("shown"));
+        let was_hidden = |model: &&str| provider.models.iter().any(|known| known.model == **model && known.is_hidden);
+        let kept = provider.models.iter().map(|model| model.model.as_str()).filter(was_hidden);
+        let kept = kept.filter(|model| !listed.iter().any(|listed| listed == model)).map(str::to_owned);
+        let hidden = kept.chain(listed.iter().filter(|model| !shown.contains(model)).cloned()).collect();
+        let change = ProviderChange { hidden_models: Some(hidden), ..ProviderChange::default() };
+        app.service().change_provider(viewer.0, &id, change).await?;
+        app.service().test_provider_soon(viewer.0, &id);
+    }
+    if let Some(model) = fields.text("default") {
+        app.service().set_default_model(viewer.0, Some(Lock::new(id.as_str(), model))).await?;
+    }
+    // What was looked for is still looked for.
+    match fields.text("q") {
+        Some(text) => {
+            let q = percent::encoded(&text);
+            Ok(see_other(&format!("/settings/providers?done=saved&id={id}&models={id}&q={q}#models-{id}")))
+        }
+        None => Ok(back("saved", &id)),
+    }
+}
+
+/// `POST /forms/providers/test`.
+pub async fn test(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    let id = id_of(&fields)?;
+    app.service().test_provider(viewer.0, &id).await?;
+    Ok(back("tested", &id))
+}
+
+/// `POST /forms/providers/remove`.
+pub async fn remove(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+    app.service().remove_provider(viewer.0, &id_of(&fields)?).await?;
+    Ok(see_other("/settings/providers?done=removed"))
+}
+
+async fn page(app: &App, viewer: UserId) -> Result<ProvidersPage, Problem> {
+    Ok(ProvidersPage {
+        providers: app.service().providers(viewer).await?,
+        starts: starts(),
+        now: app.now(),
+        said: None,
+        adding: None,
+        editing: None,
+        wrong_key: None,
+        searching: None,
+    })
+}
+
+fn id_of(fields: &Fields) -> Result<String, Problem> {
+    fields.text("id").ok_or_else(Problem::not_found)
+}
+
+/// Back to the card. An id that was stored is plain, and one that was not never comes here.
+fn back(done: &str, id: &str) -> Response {
+    see_other(&format!("/settings/providers?done={done}&id={id}#provider-{id}"))
+}
+
+fn said(done: &str, provider: Option<&ProviderView>) -> Option<Said> {
+    let tested = |provider: &ProviderView| {
+        let text = words::tested(&provider.name, &provider.status.sentence);
+        if provider.status.state == "working" { Said::Done(text) } else { Said::Careful(text) }
+    };
+    match (done, provider) {
+        ("tested", Some(provider)) => Some(tested(provider)),
+        ("saved", Some(provider)) => {
+            let with_state = !matches!(provider.status.state, "working" | "off" | "not_tested");
+            let text = then(words::saved(), &words::tested(&provider.name, &provider.status.sentence));
+            Some(if with_state { Said::Careful(text) } else { Said::Done(words::saved().into()) })
+        }
+        ("saved", None) => Some(Said::Done(words::saved().into())),
+        ("cleared", _) => Some(Said::Careful(words::key_cleared().into())),
+        ("key_removed", _) => Some(Said::Done(words::key_removed().into())),
+        ("removed", _) => Some(Said::Done(words::removed().into())),
+        _ => None,
+    }
+}
+
+/// The change that a whole form asks for. An empty key or no lines of headers keep what is there.
+fn whole_change(fields: &Fields, is_changed: bool) -> Result<ProviderChange, Invalid> {
+    let text = |name: &str| Some(fields.text(name).unwrap_or_default());
+    let headers: Vec<_> = fields.headers()?.into_iter().map(|(name, value)| (name, value.into())).collect();
+    let gives_headers = !headers.is_empty() || fields.is_ticked("no_headers");
+    let models = fields.text("models").unwrap_or_default();
+    // Nothing is as usual; what is no number is none within the bounds.
+    let number = |name: &str, bounds: RangeInclusive<u32>| match fields.text(name).map(|text| text.parse::<u32>()) {
+        None => Ok(None),
+        Some(Ok(number)) => Ok(Some(number)),
+        Some(Err(_)) => Err(Invalid::new(name, format!("must be between {} and {}", bounds.start(), bounds.end()))),
+    };
+    Ok(ProviderChange {
+        name: text("name"),
+        api: text("api"),
+        dialect: text("dialect"),
+        base_url: text("base_url"),
+        key: fields.text("key").map(|key| Some(key.into())),
+        headers: (gives_headers || !is_changed).then_some(headers),
+        models: Some(models.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()),
+        default_model: Some(fields.text("default_model")),
+        hidden_models: None,
+        is_enabled: None,
+        local_network: Some(fields.is_ticked("local_network")),
+        keeps_responses: Some(fields.is_ticked("keeps_responses")),
+        retries: Some(number("retries", limits::PROVIDER_RETRIES)?),
+        silence_seconds: Some(number("silence_seconds", limits::PROVIDER_SILENCE_SECONDS)?),
+    })
+}
+
+/// The form with what was typed and what is wrong with it; other errors are not the form's.
+fn form_again(fields: &Fields, error: &ServiceError) -> Result<Form, Problem> {
+    let ServiceError::Invalid(invalid) = error else {
+        return Err(match error {
+            ServiceError::NotFound => Problem::not_found(),
+            ServiceError::Conflict { code, message, .. } => Problem::conflict(code, message),
+            error => Problem::internal(error),
+        });
+    };
+    let text = |name: &str| fields.text(name).unwrap_or_default();
+    let values = Values {
+        name: text("name"),
+        api: text("api"),
+        dialect: text("dialect"),
+        base_url: text("base_url"),
+        // Their values may be secrets.
+        headers: String::new(),
+        models: text("models"),
+        default_model: text("default_model"),
+        local_network: fields.is_ticked("local_network"),
+        keeps_responses: fields.is_ticked("keeps_responses"),
+        retries: text("retries"),
+        silence_seconds: text("silence_seconds"),
+    };
+    let lost_key = fields.text("key").is_some();
+    Ok(Form { values, error: Some(invalid.clone()), lost_key, ..Form::default() })
+}

@@ -1,0 +1,306 @@
+//! Admission: which requests the server answers at all, and from which client each of them comes. Behind a proxy that
+//! authenticates people, a request is admitted when its socket peer is a trusted proxy **and** it carries the secret that
+//! the proxy shares with the server; every other request is refused with 403 on every route, static files included.
+//!
+//! `/healthz` and `/readyz` stay open to this machine itself, so that a container or a service manager can watch a server
+//! without knowing the secret. They say nothing but a status.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use hyper::body::{Frame, SizeHint};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::domain::limits;
+use crate::server::http::response::problem::Problem;
+use turnleaf_platform::config::security::{AddressRange, Auth, Security};
+
+/// The header in which a proxy sends the shared secret. It is taken out of the request before anything else sees it.
+pub const PROXY_SECRET: &str = "x-turnleaf-proxy-secret";
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The rules of admission, and the requests that each client has under way.
+#[derive(Debug, Clone, Default)]
+pub struct Admission(Arc<Rules>);
+
+#[derive(Debug, Default)]
+struct Rules {
+    /// Whether only the proxies are answered.
+    needs_proxy: bool,
+    proxies: Vec<AddressRange>,
+    secret_digest: Option<[u8; 32]>,
+    running: Counts<IpAddr>,
+    /// Set once the log says that a proxy does not name its clients.
+    has_warned: AtomicBool,
+}
+
+/// What became of a request at the door.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Admitted,
+    NotTheProxy,
+    TooMany,
+}
+
+/// The client that a request comes from, in the extensions of each request.
+#[derive(Debug, Clone, Copy)]
+pub struct Client {
+    /// That of the socket, or the one that a trusted proxy names.
+    pub address: IpAddr,
+    /// That of the socket.
+    peer: IpAddr,
+    /// A proxy on this machine connects from loopback, and so may a client that names itself so.
+    is_from_proxy: bool,
+    verdict: Verdict,
+}
+
+impl Client {
+    /// Whether the client is this machine itself. Nobody whom a proxy brings is, whatever the proxy says or leaves unsaid.
+    pub fn is_local(&self) -> bool {
+        !self.is_from_proxy && self.peer.is_loopback()
+    }
+}
+
+impl Admission {
+    pub fn new(security: &Security) -> Self {
+        Self(Arc::new(Rules {
+            needs_proxy: security.auth.value == Auth::Proxy,
+            proxies: security.trusted_proxies.value.clone(),
+            secret_digest: security.proxy_secret_digest(),
+            running: Counts::default(),
+            has_warned: AtomicBool::new(false),
+        }))
+    }
+
+    /// Identifies the client and decides; the secret is taken out of the headers.
+    fn identify(&self, request: &mut Request) -> Client {
+        // A request that came over no socket is one of a test.
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical());
+        let is_from_proxy = peer.is_some_and(|peer| self.is_proxy(peer));
+        let has_secret = self.has_secret(request.headers());
+        request.headers_mut().remove(PROXY_SECRET);
+        let is_admitted = !self.0.needs_proxy || (is_from_proxy && has_secret);
+        let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let named = (is_from_proxy && is_admitted).then(|| self.forwarded(request.headers()));
+        if named == Some(None) && !self.0.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                %peer,
+                "a proxy does not name its clients in X-Forwarded-For: all that it brings so count as one client"
+            );
+        }
+        let address = named.flatten().unwrap_or(peer);
+        let verdict = if is_admitted { Verdict::Admitted } else { Verdict::NotTheProxy };
+        Client { address, peer, is_from_proxy, verdict }
+    }
+
+    fn is_proxy(&self, address: IpAddr) -> bool {
+        self.0.proxies.iter().any(|range| range.contains(address))
+    }
+
+    /// Whether the header is there once and right. Digests are compared, in constant time, so that neither the content nor
+    /// the length of the secret shows in how long the answer takes.
+    fn has_secret(&self, headers: &HeaderMap) -> bool {
+        let mut given = headers.get_all(PROXY_SECRET).iter();
+        match (self.0.secret_digest, given.next(), given.next()) {
+            (Some(expected), Some(given), None) => {
+                bool::from(Sha256::digest(given.as_bytes()).as_slice().ct_eq(expected.as_slice()))
+            }
+            _ => false,
+        }
+    }
+
+    /// The rightmost hop of `X-Forwarded-For` that is no trusted proxy: what stands left of it anybody can write, in any
+    /// bytes, so lines are split before they are read. A hop that is no address ends the walk at the one that reported it.
+    fn forwarded(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        let lines: Vec<&[u8]> = headers.get_all(FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
+        let mut last = None;
+        for hop in lines.iter().rev().flat_map(|line| line.rsplit(|byte| *byte == b',')) {
+            let Some(address) = str::from_utf8(hop).ok().and_then(|hop| address_of(hop.trim())) else { return last };
+            last = Some(address);
+            if !self.is_proxy(address) {
+                return last;
+            }
+        }
+        last
+    }
+}
+
+/// The address of a hop, which some proxies write with its port.
+fn address_of(hop: &str) -> Option<IpAddr> {
+    let unbracketed = hop.strip_prefix('[').and_then(|hop| hop.strip_suffix(']'));
+    let address = unbracketed.unwrap_or(hop).parse().ok();
+    address.or_else(|| hop.parse::<SocketAddr>().ok().map(|hop| hop.ip())).map(|address: IpAddr| address.to_canonical())
+}
+
+/// The outermost layer: identifies the client. Of a request that does not come from the proxy nothing is read; one that is
+/// refused because the client has too many keeps its body, so that the page of the refusal shows what was typed.
+pub async fn identify(State(admission): State<Admission>, mut request: Request, next: Next) -> Response {
+    let mut client = admission.identify(&mut request);
+    let is_counted = client.verdict == Verdict::Admitted && !client.is_local();
+    let network = network_of(client.address);
+    let place = is_counted.then(|| admission.0.running.enter(network, limits::REQUESTS_PER_CLIENT));
+    if matches!(place, Some(None)) {
+        client.verdict = Verdict::TooMany;
+    }
+    if client.verdict == Verdict::NotTheProxy {
+        *request.body_mut() = Body::empty();
+    }
+    request.extensions_mut().insert(client);
+    let response = next.run(request).await;
+    match place.flatten() {
+        Some(place) if response.extensions().get::<Followed>().is_none() => held_by_body(response, place),
+        _ => response,
+    }
+}
+
+/// Marks the response of a stream that has a bound of its own ([`super::open_streams`]): it gives back its place among the
+/// requests with its head.
+#[derive(Debug, Clone, Copy)]
+pub struct Followed;
+
+/// A response whose place is taken until its body is sent or given up.
+pub fn held_by_body<K: Hash + Eq + Send + Unpin + 'static>(response: Response, place: Counted<K>) -> Response {
+    response.map(|inner| Body::new(HeldBody { inner, rest: Bytes::new(), _place: place }))
+}
+
+/// How much of a body is given at once. Hyper lets go of a body when it has taken the last of it, and would take a page of
+/// megabytes as one.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// A body with its place.
+struct HeldBody<K: Hash + Eq> {
+    inner: Body,
+    /// The buffer: bytes that arrived and were not passed on yet.
+    rest: Bytes,
+    _place: Counted<K>,
+}
+
+impl<K: Hash + Eq + Unpin> HttpBody for HeldBody<K> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.rest.is_empty() {
+            match ready!(Pin::new(&mut self.inner).poll_frame(cx)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(bytes) => self.rest = bytes,
+                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+                },
+                end => return Poll::Ready(end),
+            }
+        }
+        let length = self.rest.len().min(PIECE_BYTES);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let (inner, rest) = (self.inner.size_hint(), self.rest.len() as u64);
+        let mut hint = SizeHint::new();
+        hint.set_lower(inner.lower() + rest);
+        if let Some(upper) = inner.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
+    }
+}
+
+/// Refuses what was not admitted, within the layers that give a refusal its headers and its words. It is not admitted
+/// either where nothing identified the client.
+pub async fn require(request: Request, next: Next) -> Response {
+    let client = request.extensions().get::<Client>().copied();
+    let is_health = matches!(request.uri().path(), "/healthz" | "/readyz");
+    match client {
+        Some(Client { verdict: Verdict::Admitted, .. }) => next.run(request).await,
+        Some(Client { peer, .. }) if is_health && peer.is_loopback() => next.run(request).await,
+        Some(Client { verdict: Verdict::TooMany, .. }) => {
+            Problem::too_many("Too many requests of this client run at once.", 1).into_response()
+        }
+        _ => {
+            let detail = "This server answers only to its reverse proxy.";
+            Problem::new(StatusCode::FORBIDDEN, "proxy_required", detail).into_response()
+        }
+    }
+}
+
+/// How many of something each address, person or other key has.
+#[derive(Debug)]
+pub struct Counts<K>(Arc<Mutex<HashMap<K, usize>>>);
+
+impl<K> Default for Counts<K> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<K> Clone for Counts<K> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+/// A counted one; it is given back when it is dropped.
+#[derive(Debug)]
+pub struct Counted<K: Hash + Eq> {
+    counts: Counts<K>,
+    key: K,
+}
+
+impl<K: Hash + Eq + Copy> Counts<K> {
+    /// Counts one more, unless the key has as many as it may.
+    pub fn enter(&self, key: K, most: usize) -> Option<Counted<K>> {
+        self.with(|counts| {
+            let count = counts.entry(key).or_insert(0);
+            let is_free = *count < most;
+            *count += usize::from(is_free);
+            is_free
+        })
+        .then(|| Counted { counts: self.clone(), key })
+    }
+}
+
+impl<K> Counts<K> {
+    fn with<T>(&self, act: impl FnOnce(&mut HashMap<K, usize>) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<K: Hash + Eq> Drop for Counted<K> {
+    fn drop(&mut self) {
+        self.counts.with(|counts| {
+            if let Some(count) = counts.get_mut(&self.key) {
+                *count -= 1;
+                if *count == 0 {
+                    counts.remove(&self.key);
+                }
+            }
+        });
+    }
+}
+
+/// What counts as one address: of IPv6 the network that one subscriber gets.
+pub fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) if !address.is_loopback() => {
+            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))
+        }
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,245 @@
+//! The one bound on how long a request's body may be and how long it may take, on every route. A body may come at any
+//! speed within a grace; after that it must hold a minimum rate, and an upload or an import has its own time in all. Only
+//! the time that the server waits for the client counts: a handler that is slow to read is not the client's fault.
+//!
+//! The outer layer guards the body, so that nothing reads one unguarded. The inner layer answers with 408 or 413 in place
+//! of whatever the extractor of the route made of a body that broke off.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt};
+use http::StatusCode;
+use tokio::time::{Instant, Sleep, sleep};
+
+use crate::domain::limits;
+use crate::server::http::response::failed_page::Written;
+use crate::server::http::response::problem::Problem;
+
+/// How slowly a body may come.
+#[derive(Debug, Clone, Copy)]
+pub struct BodyPace {
+    /// Before the end of this no rate is asked for.
+    pub grace: Duration,
+    /// After it, each window must bring at least `window_bytes`.
+    pub window: Duration,
+    pub window_bytes: u64,
+    /// All of an upload, or of any body that is no import.
+    pub upload_time: Duration,
+    pub import_time: Duration,
+}
+
+impl Default for BodyPace {
+    fn default() -> Self {
+        Self {
+            grace: limits::BODY_TIME,
+            window: limits::BODY_WINDOW,
+            window_bytes: limits::BODY_WINDOW_BYTES,
+            upload_time: limits::UPLOAD_TIME,
+            import_time: limits::IMPORT_TIME,
+        }
+    }
+}
+
+/// What a route takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyKind {
+    Plain,
+    Upload,
+    FormWithFiles,
+    Import,
+}
+
+impl BodyKind {
+    /// Only where files come in a body may be longer than elsewhere.
+    pub fn of_path(path: &str) -> Self {
+        match path {
+            "/api/blobs" => Self::Upload,
+            "/forms/documents/upload" | "/forms/attach" | "/forms/edit" => Self::FormWithFiles,
+            "/api/imports" | "/forms/import" => Self::Import,
+            _ => Self::Plain,
+        }
+    }
+
+    pub fn byte_limit(self) -> usize {
+        match self {
+            Self::Plain => limits::BODY_BYTES,
+            Self::Upload => limits::UPLOAD_BYTES,
+            Self::FormWithFiles => limits::TURN_UPLOAD_BYTES,
+            Self::Import => limits::IMPORT_BYTES,
+        }
+    }
+}
+
+/// How a body broke off because of its client; shared between the guard and the layer that answers for it.
+#[derive(Debug, Clone, Default)]
+struct Violation(Arc<AtomicU8>);
+
+impl Violation {
+    const SLOW: u8 = 1;
+    const LONG: u8 = 2;
+
+    fn record(&self, what: u8) {
+        self.0.store(what, Ordering::Relaxed);
+    }
+
+    fn problem(&self, kind: BodyKind) -> Option<Problem> {
+        match self.0.load(Ordering::Relaxed) {
+            Self::SLOW => Some(too_slow()),
+            Self::LONG => Some(Problem::too_large(kind.byte_limit())),
+            _ => None,
+        }
+    }
+}
+
+/// 408.
+fn too_slow() -> Problem {
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The body took too long to arrive.")
+}
+
+/// The outer layer: guards the body.
+pub async fn guard(State(pace): State<BodyPace>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    if body.is_end_stream() {
+        return next.run(Request::from_parts(parts, body)).await;
+    }
+    let violation = Violation::default();
+    parts.extensions.insert(violation.clone());
+    let guarded = GuardedBody::new(body, BodyKind::of_path(parts.uri.path()), pace, violation);
+    next.run(Request::from_parts(parts, Body::from_stream(guarded))).await
+}
+
+/// The inner layer: answers for a body that broke its bounds.
+pub async fn answer(request: Request, next: Next) -> Response {
+    let violation = request.extensions().get::<Violation>().cloned();
+    let kind = BodyKind::of_path(request.uri().path());
+    let response = next.run(request).await;
+    match violation.and_then(|violation| violation.problem(kind)) {
+        Some(problem) => {
+            let written = response.extensions().get::<Written>().cloned();
+            let mut answer = problem.into_response();
+            if let Some(written) = written {
+                answer.extensions_mut().insert(written);
+            }
+            answer
+        }
+        None => response,
+    }
+}
+
+/// Why a guarded body ended early.
+#[derive(Debug, thiserror::Error)]
+enum BrokenBody {
+    #[error("the body took too long to arrive")]
+    Slow,
+    #[error("the body is too large")]
+    Long,
+    #[error(transparent)]
+    Broken(axum::Error),
+}
+
+struct GuardedBody {
+    inner: BodyDataStream,
+    violation: Violation,
+    byte_limit: u64,
+    pace: BodyPace,
+    total_time: Duration,
+    received: u64,
+    /// How long the server has waited for the client in all, up to the last piece, and since when it waits now.
+    waited: Duration,
+    waiting_since: Option<Instant>,
+    /// The window that is being judged: when it ends, and how much had come when it began.
+    window_end: Duration,
+    window_start_bytes: u64,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl GuardedBody {
+    fn new(inner: Body, kind: BodyKind, pace: BodyPace, violation: Violation) -> Self {
+        Self {
+            inner: inner.into_data_stream(),
+            violation,
+            byte_limit: kind.byte_limit() as u64,
+            pace,
+            total_time: if kind == BodyKind::Import { pace.import_time } else { pace.upload_time },
+            received: 0,
+            waited: Duration::ZERO,
+            waiting_since: None,
+            window_end: pace.window,
+            window_start_bytes: 0,
+            timer: Box::pin(sleep(Duration::ZERO)),
+        }
+    }
+
+    /// Judges the windows that are over after so much waiting. Those within the grace pass whatever they brought.
+    fn is_too_slow(&mut self, waited: Duration) -> bool {
+        while self.window_end <= waited {
+            let brought = self.received - self.window_start_bytes;
+            if self.window_end >= self.pace.grace && brought < self.pace.window_bytes {
+                return true;
+            }
+            self.window_end += self.pace.window;
+            self.window_start_bytes = self.received;
+        }
+        waited >= self.total_time
+    }
+
+    /// Ends the body: what else comes is not read.
+    fn break_off(&mut self, what: u8, error: BrokenBody) -> Poll<Option<Result<Bytes, BrokenBody>>> {
+        self.violation.record(what);
+        self.inner = Body::empty().into_data_stream();
+        Poll::Ready(Some(Err(error)))
+    }
+}
+
+impl Stream for GuardedBody {
+    type Item = Result<Bytes, BrokenBody>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let polled = this.inner.poll_next_unpin(cx);
+        let now = Instant::now();
+        let since = this.waiting_since.take();
+        let waited = this.waited + since.map_or(Duration::ZERO, |since| now - since);
+        match polled {
+            Poll::Ready(piece) => {
+                this.waited = waited;
+                // The windows that ended before this piece came are judged without it.
+                if this.is_too_slow(waited) {
+                    return this.break_off(Violation::SLOW, BrokenBody::Slow);
+                }
+                this.received += piece.as_ref().map_or(0, |piece| piece.as_ref().map_or(0, Bytes::len)) as u64;
+                if this.received > this.byte_limit {
+                    return this.break_off(Violation::LONG, BrokenBody::Long);
+                }
+                Poll::Ready(piece.map(|piece| piece.map_err(BrokenBody::Broken)))
+            }
+            Poll::Pending => {
+                this.waiting_since = Some(since.unwrap_or(now));
+                if this.is_too_slow(waited) {
+                    return this.break_off(Violation::SLOW, BrokenBody::Slow);
+                }
+                let left = this.window_end.min(this.total_time) - waited;
+                this.timer.as_mut().reset(now + left);
+                match this.timer.as_mut().poll(cx) {
+                    Poll::Pending => Poll::Pending,
+                    // The clock moved on meanwhile: the next poll judges.
+                    Poll::Ready(()) => {
+                        cx.waker().wake_by_ref();
+                        Poll::Pending
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

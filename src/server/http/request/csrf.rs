@@ -1,0 +1,35 @@
+//! Cross-site requests: what changes something must come from our own page, or from no browser at all. The rule is
+//! that of `tower_http::csrf`: `Sec-Fetch-Site` where the browser sends it, else `Origin` against `Host`.
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use tower_http::csrf::{CsrfLayer, ProtectionError};
+
+use crate::server::http::response::problem::Problem;
+
+/// What answers a refused request.
+pub type Refusal = fn(ProtectionError) -> Response<Body>;
+
+/// The layer. `public_origin` is the address people use when a proxy in front changes `Host`.
+///
+/// `Origin: null` with `Sec-Fetch-Site: same-origin` is let through: that is how a browser sends a plain form of our
+/// own page, whose referrer policy hides the origin. No other page can make a browser send that pair.
+pub fn layer(public_origin: Option<&str>) -> CsrfLayer<Refusal> {
+    let mut layer = CsrfLayer::new();
+    if let Some(origin) = public_origin {
+        layer = match layer.clone().add_trusted_origin(origin) {
+            Ok(trusting) => trusting,
+            Err(error) => {
+                tracing::warn!(%error, "the public address is not an origin; only Host is trusted");
+                layer
+            }
+        };
+    }
+    layer.with_rejection_response(refuse as Refusal)
+}
+
+fn refuse(_: ProtectionError) -> Response<Body> {
+    let detail = "This request came from another site.";
+    Problem::new(StatusCode::FORBIDDEN, "cross_site", detail).into_response()
+}

@@ -1,0 +1,100 @@
+//! JSON bodies: the one extractor for them, and the one way to answer in JSON. Every way a body can be wrong has its
+//! status and a code here (badinputs.md 3).
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{FromRequest, OptionalFromRequest, Request};
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::domain::failure::Invalid;
+use crate::server::http::request::json_shape;
+use crate::server::http::response::problem::Problem;
+
+/// A body read as JSON, or an answer written as JSON. Types that are read must `deny_unknown_fields`.
+#[derive(Debug, Clone, Copy)]
+pub struct Json<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+    type Rejection = Problem;
+
+    /// 415 for another content type or encoding, 413 beyond the body limit, 408 when it takes too long, 400 with the
+    /// field for everything else.
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        check_type(request.headers())?;
+        let bytes = read_body(request, state).await?;
+        parse(&bytes).map(Self)
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned> OptionalFromRequest<S> for Json<T> {
+    type Rejection = Problem;
+
+    /// None for a request without a body and without a content type.
+    async fn from_request(request: Request, state: &S) -> Result<Option<Self>, Problem> {
+        if !request.headers().contains_key(CONTENT_TYPE) && request.body().is_end_stream() {
+            return Ok(None);
+        }
+        <Self as FromRequest<S>>::from_request(request, state).await.map(Some)
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        match serde_json::to_vec(&self.0) {
+            Ok(bytes) => {
+                let mut response = Response::new(Body::from(bytes));
+                response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                response
+            }
+            Err(error) => Problem::internal(format!("an answer is no JSON: {error}")).into_response(),
+        }
+    }
+}
+
+fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let refused = || Problem::unsupported_media_type("application/json");
+    let is_plain = |encoding: &HeaderValue| encoding.as_bytes().eq_ignore_ascii_case(b"identity");
+    if !headers.get_all(CONTENT_ENCODING).iter().all(is_plain) {
+        return Err(refused());
+    }
+    let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).ok_or_else(refused)?;
+    let mut parts = text.split(';').map(str::trim);
+    let is_json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
+    let is_utf8 = parts.all(|part| match part.split_once('=') {
+        Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
+            value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+        }
+        _ => true,
+    });
+    if is_json && is_utf8 { Ok(()) } else { Err(refused()) }
+}
+
+/// A body that is too long or too slow is answered by `request_body`, whatever this says of it.
+async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
+    let read = Bytes::from_request(request, state).await;
+    read.map_err(|_| Problem::invalid(Invalid::new("", "the body broke off")))
+}
+
+/// Reads a body's bytes into `T`.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", "The body is not UTF-8."))?;
+    json_shape::check(text).map_err(|error| Problem::unreadable("", &error.to_string()))?;
+    // A list would be read as the fields in their order.
+    if !text.trim_start().starts_with('{') {
+        return Err(Invalid::new("", "must be an object").into());
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        Problem::unreadable(if path == "." { "" } else { &path }, &error.inner().to_string())
+    })
+}
+
+/// Tells `null` apart from a field that is not there.
+pub fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}

@@ -1,0 +1,54 @@
+//! The language of an answer: what the cookie keeps, else what the browser prefers, else English. All that is drawn while
+//! a request is worked on, and while a page is still being written to the connection, is in its language.
+
+use std::pin::pin;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use futures::StreamExt;
+use futures::future::poll_fn;
+use http::HeaderMap;
+use http::header::{ACCEPT_LANGUAGE, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderValue};
+
+use crate::server::http::site::pages::cookies;
+use crate::ui::locale::{LOCALE_COOKIE, Locale, speak};
+use crate::ui::preferences::kept;
+
+/// Answers in the reader's language.
+pub async fn layer(request: Request, next: Next) -> Response {
+    let locale = asked(request.headers());
+    let response = spoken(locale, next.run(request)).await;
+    let is_page = response.headers().get(CONTENT_TYPE).is_some_and(|mime| mime.as_bytes().starts_with(b"text/html"));
+    if !is_page {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    parts.headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(locale.as_str()));
+    // A body of known length is drawn already.
+    let body = if body.size_hint().exact().is_some() { body } else { streamed(locale, body) };
+    Response::from_parts(parts, body)
+}
+
+/// What a request asks for.
+pub fn asked(headers: &HeaderMap) -> Locale {
+    let chosen = kept(&cookies(headers), LOCALE_COOKIE).and_then(Locale::parse);
+    chosen.unwrap_or_else(|| {
+        let lines: Vec<&str> =
+            headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok()).collect();
+        Locale::accepted(&lines.join(","))
+    })
+}
+
+/// Work whose every step speaks a language.
+async fn spoken<F: Future>(locale: Locale, work: F) -> F::Output {
+    let mut work = pin!(work);
+    poll_fn(|context| speak(locale, || work.as_mut().poll(context))).await
+}
+
+/// A body whose every piece is drawn in a language.
+fn streamed(locale: Locale, body: Body) -> Body {
+    let mut pieces = body.into_data_stream();
+    Body::from_stream(futures::stream::poll_fn(move |context| speak(locale, || pieces.poll_next_unpin(context))))
+}

@@ -1,0 +1,30 @@
+//! Query strings, read as strictly as bodies: an unknown, repeated or mistyped field is 400 with its reason.
+
+use axum::extract::FromRequestParts;
+use axum::extract::Query as Loose;
+use http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::server::http::response::problem::Problem;
+
+/// The fields of the query. Types that are read must `deny_unknown_fields`.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match Loose::<T>::from_request_parts(parts, state).await {
+            Ok(Loose(fields)) => Ok(Self(fields)),
+            Err(rejection) => {
+                let text = rejection.body_text();
+                let reason = text.rsplit_once("deserialize query string: ").map_or(text.as_str(), |(_, reason)| reason);
+                // `field: reason` where the field is known.
+                let (field, reason) =
+                    reason.split_once(": ").filter(|(field, _)| !field.contains('`')).unwrap_or(("", reason));
+                Err(Problem::unreadable(field, reason))
+            }
+        }
+    }
+}

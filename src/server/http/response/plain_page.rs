@@ -1,0 +1,128 @@
+//! How a plain page is asked for and answered, and the fields of its forms.
+
+use axum::Form;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use http::header::CONTENT_SECURITY_POLICY;
+use http::request::Parts;
+use http::{Method, StatusCode};
+use leptos::nonce::Nonce;
+use std::convert::Infallible;
+
+use crate::domain::Invalid;
+use crate::server::app::App;
+use crate::server::http::response::headers::document_policy;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::site::pages::preferences;
+use crate::server::plain_pages::{Frame, Page};
+use crate::ui::preferences::Preferences;
+
+/// What the request says about how a page should look.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    preferences: Preferences,
+    /// Path and query, when asking again shows the same page.
+    address: Option<String>,
+}
+
+impl FromRequestParts<App> for Asked {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _app: &App) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.headers, (parts.method == Method::GET).then(|| parts.uri.to_string())))
+    }
+}
+
+impl Asked {
+    /// The same of a request that no handler answers.
+    pub fn of(headers: &http::HeaderMap, address: Option<String>) -> Self {
+        Self { preferences: preferences(headers), address }
+    }
+
+    /// The page as an answer without script, for when something is wrong. The shell gives it the policy of such a document.
+    pub fn answer_bare(self, app: &App, status: StatusCode, page: Page) -> Response {
+        (status, Html(self.frame(app, &page, None).draw(page))).into_response()
+    }
+
+    /// The page as an answer, with the script that its policy lets run: it works without, and does more with it
+    /// (`browser::plain_page`).
+    pub fn answer(self, app: &App, status: StatusCode, page: Page) -> Response {
+        let nonce = Nonce::new().to_string();
+        let policy = document_policy(Some(&nonce), app.transport());
+        (status, [(CONTENT_SECURITY_POLICY, policy)], Html(self.frame(app, &page, Some(nonce)).draw(page)))
+            .into_response()
+    }
+
+    fn frame(self, app: &App, page: &Page, nonce: Option<String>) -> Frame {
+        Frame {
+            package: format!("/{}", app.leptos().site_pkg_dir),
+            preferences: self.preferences,
+            address: self.address.unwrap_or_else(|| page.section.path().to_owned()),
+            nonce,
+        }
+    }
+}
+
+/// Sends the browser on after a deed, so that a reload does not do it again.
+pub fn see_other(to: &str) -> Response {
+    Redirect::to(to).into_response()
+}
+
+/// The fields of a form in their order; a name may come more than once.
+#[derive(Debug, Clone, Default)]
+pub struct Fields(Vec<(String, String)>);
+
+impl<S: Send + Sync> FromRequest<S> for Fields {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Form::<Vec<(String, String)>>::from_request(request, state).await {
+            Ok(Form(fields)) => Ok(Self(fields)),
+            Err(rejection) => Err(Problem::invalid(Invalid::new("", rejection.body_text()))),
+        }
+    }
+}
+
+impl Fields {
+    /// The text of a field without the white space around it; nothing for one that is absent or empty. Browsers send
+    /// line ends of forms as CRLF.
+    pub fn text(&self, name: &str) -> Option<String> {
+        let (_, value) = self.0.iter().find(|(key, _)| key == name)?;
+        Some(value.replace("\r\n", "\n").trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// The text of a field whose white space says something.
+    pub fn lines(&self, name: &str) -> String {
+        let field = self.0.iter().find(|(key, _)| key == name);
+        field.map(|(_, value)| value.replace("\r\n", "\n")).unwrap_or_default()
+    }
+
+    /// Whether the field is there, though it may be empty.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
+    }
+
+    /// Whether a box is ticked.
+    pub fn is_ticked(&self, name: &str) -> bool {
+        self.text(name).is_some()
+    }
+
+    /// The headers in a field that has one a line, such as `Name: value`.
+    ///
+    /// # Errors
+    /// A line without a colon.
+    pub fn headers(&self) -> Result<Vec<(String, String)>, Invalid> {
+        let lines = self.text("headers").unwrap_or_default();
+        let split = |line: &str| {
+            let (name, value) =
+                line.split_once(':').ok_or_else(|| Invalid::new("headers", "each line must be like Name: value"))?;
+            Ok((name.to_owned(), value.to_owned()))
+        };
+        lines.lines().filter(|line| !line.trim().is_empty()).map(split).collect()
+    }
+
+    /// Every value of a field that may come more than once.
+    pub fn all(&self, name: &str) -> Vec<String> {
+        self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.clone()).collect()
+    }
+}

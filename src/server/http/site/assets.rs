@@ -1,0 +1,97 @@
+//! The built site: scripts, styles and images. They lie inside the binary (in debug builds beside it, where the build
+//! put them) and are served under a path that holds a hash of them all, so browsers may keep them for ever and a new
+//! build is never mixed with an old one.
+
+mod negotiate;
+mod site;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+
+use crate::server::http::layers::not_found;
+
+pub use site::Site;
+
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+/// Files whose path does not change with them are asked for again, and answered with 304.
+const ASK_AGAIN: &str = "no-cache";
+
+/// `/pkg/<build>/…` and one route for each file at the root of the site, such as `/favicon.ico`.
+pub fn routes<S>(site: &Arc<Site>) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    let mut router = Router::new().route("/pkg/{build}/{*file}", get(packaged));
+    for name in site.root_files() {
+        router = router.route(&format!("/{name}"), get(at_root));
+    }
+    router.with_state(site.clone())
+}
+
+/// Files of another build do not exist: a page of an old build must not get a script of the new one.
+async fn packaged(
+    State(site): State<Arc<Site>>,
+    Path((build, file)): Path<(String, String)>,
+    uri: Uri,
+    request: HeaderMap,
+) -> Response {
+    if build != site.build() {
+        return not_found(uri).await;
+    }
+    match answer(&site, &format!("pkg/{file}"), FOR_EVER, &request) {
+        Some(response) => response,
+        None => not_found(uri).await,
+    }
+}
+
+async fn at_root(State(site): State<Arc<Site>>, uri: Uri, request: HeaderMap) -> Response {
+    match answer(&site, uri.path().trim_start_matches('/'), ASK_AGAIN, &request) {
+        Some(response) => response,
+        None => not_found(uri).await,
+    }
+}
+
+fn answer(site: &Site, path: &str, cache: &'static str, request: &HeaderMap) -> Option<Response> {
+    let plain = site.file(path)?;
+    // Weak, because the compressed twins share it.
+    let etag = format!("W/\"{}\"", plain.hash);
+    let accepted = request.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let encoded = negotiate::preferred(accepted).find_map(|(encoding, suffix)| {
+        let file = site.file(&format!("{path}.{suffix}"))?;
+        Some((encoding, file))
+    });
+    let known = request.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_known = known.split(',').any(|tag| tag.trim() == etag);
+    let (encoding, bytes) = match encoded {
+        Some((encoding, file)) => (Some(encoding), file.bytes),
+        None => (None, plain.bytes),
+    };
+    let mut response =
+        if is_known { StatusCode::NOT_MODIFIED.into_response() } else { Response::new(Body::from(bytes)) };
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, content_type(path));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    // What is kept for ever is never asked for again.
+    if cache != FOR_EVER {
+        headers.insert(ETAG, HeaderValue::from_str(&etag).ok()?);
+    }
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    if let Some(encoding) = encoding {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
+    }
+    Some(response)
+}
+
+fn content_type(path: &str) -> HeaderValue {
+    let kind = mime_guess::from_path(path).first_or_octet_stream();
+    let is_text = kind.type_() == mime_guess::mime::TEXT || kind.subtype() == mime_guess::mime::JSON;
+    let text = if is_text { format!("{kind}; charset=utf-8") } else { kind.to_string() };
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("application/octet-stream"))
+}

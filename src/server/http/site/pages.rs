@@ -1,0 +1,116 @@
+//! The pages: Leptos renders them with the caller, the caller's preferences and the response's nonce in context.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Query, Request, State};
+use axum::response::{IntoResponse, Response};
+use http::header::{COOKIE, HOST};
+use leptos::prelude::provide_context;
+use leptos_axum::{LeptosRoutes, generate_route_list};
+
+use crate::server::access::{Build, JustDeleted, Viewer, Zone};
+use crate::server::app::App as Server;
+use crate::server::http::response::headers::{Transport, allow_nonce};
+use crate::ui::app::App;
+use crate::ui::page::{PageStatus, RequestHost};
+use crate::ui::preferences::{Preferences, ZONE_COOKIE, kept};
+use crate::ui::shell::shell;
+
+impl axum::extract::FromRef<Server> for leptos::config::LeptosOptions {
+    fn from_ref(server: &Server) -> Self {
+        server.leptos().clone()
+    }
+}
+
+/// Adds the pages and the server functions.
+pub fn add(router: Router<Server>, server: &Server, transport: Transport) -> Router<Server> {
+    let routes = generate_route_list(App);
+    let options = server.leptos().clone();
+    let handles = server.clone();
+    let context = move || {
+        provide_context(handles.pages());
+        provide_context(Viewer(handles.local_owner()));
+        provide_context(build(&handles));
+        if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
+            provide_context(preferences(&parts.headers));
+            provide_context(just_deleted(&parts.uri));
+            provide_context(zone(&parts.headers));
+            if let Some(host) = parts.headers.get(HOST).and_then(|host| host.to_str().ok()) {
+                provide_context(RequestHost(host.to_owned()));
+            }
+        }
+        provide_status();
+        allow_nonce(transport);
+    };
+    router.leptos_routes_with_context(server, routes, context, move || shell(options.clone()))
+}
+
+/// The page that says that there is nothing, for paths outside of the API.
+pub async fn not_found(State(server): State<Server>, request: Request<Body>) -> Response {
+    let uri = request.uri().clone();
+    if uri.path() == "/api" || uri.path().starts_with("/api/") || uri.path().starts_with("/pkg/") {
+        return crate::server::http::layers::not_found(uri).await;
+    }
+    let options = server.leptos().clone();
+    let handles = server.clone();
+    let transport = handles.transport();
+    let render = leptos_axum::render_app_to_stream_with_context(
+        move || {
+            provide_context(handles.pages());
+            provide_context(Viewer(handles.local_owner()));
+            if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
+                provide_context(preferences(&parts.headers));
+            }
+            allow_nonce(transport);
+        },
+        move || shell(options.clone()),
+    );
+    let mut response = render(request).await.into_response();
+    *response.status_mut() = http::StatusCode::NOT_FOUND;
+    response
+}
+
+/// Lets a page say that what it should show is missing.
+fn provide_status() {
+    if let Some(response) = leptos::prelude::use_context::<leptos_axum::ResponseOptions>() {
+        provide_context(PageStatus::new(move |code| {
+            if let Ok(status) = http::StatusCode::from_u16(code) {
+                response.set_status(status);
+            }
+        }));
+    }
+}
+
+/// Their assets lie in a folder that is called so.
+fn build(server: &Server) -> Build {
+    let folder = server.leptos().site_pkg_dir.as_ref();
+    Build(folder.strip_prefix("pkg/").unwrap_or_default().to_owned())
+}
+
+/// What a form has deleted before it sent the browser to this address.
+fn just_deleted(address: &http::Uri) -> JustDeleted {
+    #[derive(serde::Deserialize)]
+    struct Asked {
+        deleted: String,
+    }
+    let asked = Query::<Asked>::try_from_uri(address).ok();
+    JustDeleted(asked.and_then(|Query(asked)| asked.deleted.parse().ok()))
+}
+
+/// What the cookies of a request say.
+pub fn preferences(headers: &http::HeaderMap) -> Preferences {
+    Preferences::from_cookies(&cookies(headers))
+}
+
+/// Where the browser is, within the hours that there are.
+fn zone(headers: &http::HeaderMap) -> Zone {
+    const DAY: i32 = 24 * 60;
+    let minutes = kept(&cookies(headers), ZONE_COOKIE).and_then(|minutes| minutes.parse().ok());
+    Zone(minutes.filter(|minutes| (-DAY..=DAY).contains(minutes)).unwrap_or(0))
+}
+
+/// All cookies of a request in one line.
+pub fn cookies(headers: &http::HeaderMap) -> String {
+    let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
+    cookies.join("; ")
+}

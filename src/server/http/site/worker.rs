@@ -1,0 +1,58 @@
+//! The service worker, and the page that it shows where there is no network. It keeps that page with its style sheets, and
+//! nothing of a person. Browsers run one where they reach the server over TLS or on their own machine.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+
+use crate::server::app::App;
+use crate::server::http::response::plain_page::Asked;
+use crate::server::http::site::assets::Site;
+use crate::server::plain_pages::offline;
+
+const SCRIPT: &str = include_str!("worker/worker.js");
+
+/// The worker of one build.
+struct Worker(axum::body::Bytes);
+
+impl Worker {
+    fn of(build: &str) -> Self {
+        Self(SCRIPT.replace("{build}", build).into())
+    }
+
+    /// The answer. Browsers ask for it again and again, so that a new build is noticed.
+    fn answer(self) -> Response {
+        let headers = [
+            (CONTENT_TYPE, "text/javascript; charset=utf-8"),
+            (CACHE_CONTROL, "no-cache"),
+            // It runs under the policy that it comes with.
+            (CONTENT_SECURITY_POLICY, "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"),
+        ];
+        (headers, self.0).into_response()
+    }
+}
+
+/// `GET /worker.js`.
+pub async fn show(State(site): State<Arc<Site>>) -> Response {
+    Worker::of(site.build()).answer()
+}
+
+/// `GET /offline`.
+pub async fn page(State(app): State<App>, asked: Asked) -> Response {
+    asked.answer_bare(&app, StatusCode::OK, offline::page())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_names_its_build() {
+        let Worker(script) = Worker::of("0123");
+        let script = String::from_utf8(script.to_vec()).unwrap();
+        assert!(script.contains("const BUILD = \"0123\";") && !script.contains("{build}"), "{script}");
+    }
+}

@@ -1,0 +1,124 @@
+//! The replies that clients follow, over event streams and WebSockets together. One client may follow so many at once; when
+//! it opens one more, the oldest is told to close, because that is the tab or the script that was forgotten.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::{UserId, limits};
+use crate::server::http::request::admission::{Client, network_of};
+use crate::server::http::response::problem::Problem;
+
+/// Who follows: a person's own client, by its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Subscriber {
+    owner: UserId,
+    network: IpAddr,
+    is_local: bool,
+}
+
+impl Subscriber {
+    pub fn new(owner: UserId, client: Client) -> Self {
+        Self { owner, network: network_of(client.address), is_local: client.is_local() }
+    }
+
+    /// This machine itself has the instance's bound.
+    fn bound(&self) -> usize {
+        if self.is_local { limits::LOCAL_STREAMS } else { limits::STREAMS_PER_CLIENT }
+    }
+}
+
+/// The open streams of all clients, the oldest of each first.
+#[derive(Debug, Clone, Default)]
+pub struct OpenStreams(Arc<Mutex<HashMap<Subscriber, VecDeque<CancellationToken>>>>);
+
+/// One open stream. It is forgotten when it is dropped.
+#[derive(Debug)]
+pub struct OpenStream {
+    streams: OpenStreams,
+    subscriber: Subscriber,
+    token: CancellationToken,
+}
+
+impl OpenStream {
+    /// Cancelled when the stream has to close because the client opened too many others since.
+    pub fn displaced(&self) -> &CancellationToken {
+        &self.token
+    }
+}
+
+impl OpenStreams {
+    /// Opens one, and tells the oldest to close where the client has more than it may.
+    pub fn open(&self, subscriber: Subscriber) -> OpenStream {
+        let token = CancellationToken::new();
+        self.with(|all| {
+            let streams = all.entry(subscriber).or_default();
+            streams.push_back(token.clone());
+            if streams.len() > subscriber.bound() {
+                streams.pop_front().inspect(CancellationToken::cancel);
+            }
+        });
+        OpenStream { streams: self.clone(), subscriber, token }
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut HashMap<Subscriber, VecDeque<CancellationToken>>) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        // A token knows whether it is cancelled, and nothing of who it is: one that is cancelled is nobody's.
+        self.token.cancel();
+        self.streams.with(|all| {
+            if let Some(streams) = all.get_mut(&self.subscriber) {
+                streams.retain(|token| !token.is_cancelled());
+                if streams.is_empty() {
+                    all.remove(&self.subscriber);
+                }
+            }
+        });
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Client {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        parts.extensions.get::<Self>().copied().ok_or_else(|| Problem::internal("nothing identified the client"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+    use turnleaf_platform::ids;
+
+    #[test]
+    fn the_oldest_stream_closes_when_a_client_opens_too_many() {
+        let streams = OpenStreams::default();
+        let network = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7));
+        let owner = ids::mint();
+        let subscriber = Subscriber { owner, network, is_local: false };
+        let mut open: Vec<OpenStream> = (0..limits::STREAMS_PER_CLIENT).map(|_| streams.open(subscriber)).collect();
+        // Another client of the same person has its own.
+        let other = streams.open(Subscriber { network: IpAddr::V4(Ipv4Addr::new(203, 0, 113, 8)), ..subscriber });
+        assert!(open.iter().all(|stream| !stream.displaced().is_cancelled()));
+        open.push(streams.open(subscriber));
+        let displaced = |open: &[OpenStream]| open.iter().take_while(|one| one.displaced().is_cancelled()).count();
+        assert_eq!(displaced(&open), 1);
+        // One that ends by itself makes room.
+        drop(open.remove(5));
+        open.push(streams.open(subscriber));
+        assert_eq!(displaced(&open), 1);
+        assert!(!other.displaced().is_cancelled());
+        drop((open, other));
+        assert!(streams.with(|all| all.is_empty()));
+    }
+}

@@ -1,0 +1,271 @@
+//! Tools over HTTP: which there are, what was said about them, the servers that bring them, and which of them a chat
+//! offers. Headers go in and never come out; programs are named in the configuration file alone.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::domain::approval::Policy;
+use crate::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
+use crate::domain::{BranchId, ChatId, Invalid};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::idempotency::{client_request_id, made_status};
+use crate::server::http::request::json::Json;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::response::problem::Problem;
+use turnleaf_service::tool_choice::ChatTools;
+use turnleaf_service::tool_servers::{
+    ChangedServer, NewToolServer, StoredPolicy, ToolServerChange, ToolServerView, ToolView,
+};
+use turnleaf_service::toolbox::LeftOut;
+
+/// What a body says of a server. No `Debug`: it holds headers.
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolServerBody {
+    id: Option<String>,
+    /// For a new server, as the header `Idempotency-Key`.
+    client_request_id: Option<String>,
+    name: Option<String>,
+    url: Option<String>,
+    headers: Option<BTreeMap<String, String>>,
+    is_enabled: Option<bool>,
+    local_network: Option<bool>,
+    /// Refused: programs are named in the configuration file alone.
+    #[schema(ignore)]
+    command: Option<Value>,
+}
+
+impl ToolServerBody {
+    /// A program would run with the rights of this server, so no request may name one (badinputs.md S-TL-08).
+    fn refuse_program(&self) -> Result<(), Problem> {
+        if self.command.is_none() {
+            return Ok(());
+        }
+        let detail = "Programs are named in the configuration file of this server alone, under [[tool_servers]].";
+        Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", detail).with("field", "command"))
+    }
+}
+
+impl From<ToolServerBody> for ToolServerChange {
+    fn from(body: ToolServerBody) -> Self {
+        let secret = |(name, value): (String, String)| (name, value.into());
+        Self {
+            name: body.name,
+            url: body.url,
+            headers: body.headers.map(|all| all.into_iter().map(secret).collect()),
+            is_enabled: body.is_enabled,
+            local_network: body.local_network,
+        }
+    }
+}
+
+/// A server with what its owner should know of the change.
+#[derive(Serialize, utoipa::ToSchema)]
+pub struct ChangedServerBody {
+    #[serde(flatten)]
+    server: ToolServerView,
+    notices: Vec<String>,
+}
+
+impl From<ChangedServer> for ChangedServerBody {
+    fn from(changed: ChangedServer) -> Self {
+        Self { server: changed.server, notices: changed.notices }
+    }
+}
+
+/// All tools.
+#[derive(Serialize, utoipa::ToSchema)]
+pub struct ToolsBody {
+    /// Turnleaf's own first, then those of servers.
+    tools: Vec<ToolView>,
+    /// What new chats get.
+    default: ToolChoice,
+}
+
+/// An answer that lasts.
+#[derive(Serialize, utoipa::ToSchema)]
+pub struct PolicyBody {
+    /// The server's id; empty for what Turnleaf runs itself.
+    server: String,
+    tool: String,
+    /// The host it holds for, of a tool that is asked about for each host; absent for the tool as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
+    policy: Policy,
+    /// The chat it holds in; absent for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chat_id: Option<ChatId>,
+    /// Of the tool as it was when it was allowed; absent means whatever it becomes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema_hash: Option<String>,
+}
+
+impl From<StoredPolicy> for PolicyBody {
+    fn from(stored: StoredPolicy) -> Self {
+        let StoredPolicy { chat, server, tool, host, policy, schema_hash } = stored;
+        Self { server, tool, host, policy, chat_id: chat, schema_hash }
+    }
+}
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetPolicyBody {
+    /// The server's id; absent for what Turnleaf runs itself.
+    #[serde(default)]
+    server: String,
+    tool: String,
+    /// The host that the answer is about, such as `example.org`, of a tool that is asked about for each host (those with
+    /// `hosts`). `allow` of such a tool needs it.
+    host: Option<String>,
+    policy: Policy,
+}
+
+/// Which tools a chat offers, and what a new branch of it would be given now.
+#[derive(Serialize, utoipa::ToSchema)]
+pub struct ChatToolsBody {
+    /// As in the choice, and always there.
+    on: Vec<String>,
+    /// The tools that the client runs.
+    client: Vec<ToolSpec>,
+    offered: Vec<OfferedTool>,
+    left_out: Vec<LeftOut>,
+}
+
+impl From<ChatTools> for ChatToolsBody {
+    fn from(tools: ChatTools) -> Self {
+        let ToolChoice { on, client } = tools.choice;
+        Self { on, client, offered: tools.selection.offered, left_out: tools.selection.left_out }
+    }
+}
+
+/// The tools that a branch offers.
+#[derive(Serialize, utoipa::ToSchema)]
+pub struct BranchToolsBody {
+    branch_id: BranchId,
+    tools: Vec<OfferedTool>,
+}
+
+/// `GET /api/tools`.
+pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<Json<ToolsBody>, Problem> {
+    let mut tools = app.service().built_in_tools(viewer.0).await?;
+    for server in app.service().tool_servers(viewer.0).await? {
+        tools.extend(server.tools);
+    }
+    Ok(Json(ToolsBody { tools, default: app.service().default_tools(viewer.0).await? }))
+}
+
+/// `PUT /api/tools/default`: what new chats get.
+pub async fn set_default(
+    State(app): State<App>,
+    viewer: Viewer,
+    Json(choice): Json<ToolChoice>,
+) -> Result<Json<ToolChoice>, Problem> {
+    Ok(Json(app.service().set_default_tools(viewer.0, choice).await?))
+}
+
+/// `GET /api/tool-servers`.
+pub async fn servers(State(app): State<App>, viewer: Viewer) -> Result<Json<Vec<ToolServerView>>, Problem> {
+    Ok(Json(app.service().tool_servers(viewer.0).await?))
+}
+
+/// `POST /api/tool-servers`: 201, or 200 when the same request was made before.
+pub async fn create_server(
+    State(app): State<App>,
+    viewer: Viewer,
+    headers: HeaderMap,
+    Json(mut body): Json<ToolServerBody>,
+) -> Result<Response, Problem> {
+    body.refuse_program()?;
+    let client_request_id = client_request_id(body.client_request_id.take(), &headers)?;
+    let new = NewToolServer { id: body.id.take(), client_request_id, fields: body.into() };
+    let made = app.service().add_tool_server(viewer.0, new).await?;
+    Ok((made_status(made.is_new), Json(ChangedServerBody::from(made.it))).into_response())
+}
+
+/// `PATCH /api/tool-servers/{id}`: what is not there stays.
+pub async fn change_server(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+    Json(body): Json<ToolServerBody>,
+) -> Result<Json<ChangedServerBody>, Problem> {
+    body.refuse_program()?;
+    if body.client_request_id.is_some() {
+        let invalid = Invalid::new("client_request_id", "goes with a new server");
+        return Err(Problem::unprocessable("invalid", invalid));
+    }
+    if body.id.as_ref().is_some_and(|named| *named != id) {
+        return Err(Problem::unprocessable("invalid", Invalid::new("id", "cannot be changed: its tools are named so")));
+    }
+    Ok(Json(app.service().change_tool_server(viewer.0, &id, body.into()).await?.into()))
+}
+
+/// `DELETE /api/tool-servers/{id}`.
+pub async fn remove_server(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+) -> Result<StatusCode, Problem> {
+    app.service().remove_tool_server(viewer.0, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/tool-servers/{id}/restart`: begins it anew and waits a little for its tools.
+pub async fn restart_server(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<String>,
+) -> Result<Json<ToolServerView>, Problem> {
+    Ok(Json(app.service().restart_tool_server(viewer.0, &id).await?))
+}
+
+/// `GET /api/tool-policies`.
+pub async fn policies(State(app): State<App>, viewer: Viewer) -> Result<Json<Vec<PolicyBody>>, Problem> {
+    let policies = app.service().tool_policies(viewer.0).await?;
+    Ok(Json(policies.into_iter().map(PolicyBody::from).collect()))
+}
+
+/// `PUT /api/tool-policies`.
+pub async fn set_policy(
+    State(app): State<App>,
+    viewer: Viewer,
+    Json(body): Json<SetPolicyBody>,
+) -> Result<Json<ToolView>, Problem> {
+    let SetPolicyBody { server, tool, host, policy } = body;
+    Ok(Json(app.service().set_tool_policy(viewer.0, &server, &tool, host.as_deref(), policy).await?))
+}
+
+/// `GET /api/chats/{id}/tools`.
+pub async fn of_chat(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+) -> Result<Json<ChatToolsBody>, Problem> {
+    Ok(Json(app.service().chat_tools(viewer.0, id).await?.into()))
+}
+
+/// `PUT /api/chats/{id}/tools`.
+pub async fn choose(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    Json(choice): Json<ToolChoice>,
+) -> Result<Json<ChatToolsBody>, Problem> {
+    Ok(Json(app.service().choose_tools(viewer.0, id, choice).await?.into()))
+}
+
+/// `POST /api/branches/{id}/tools`: the branch offers from its next message on what its chat offers now.
+pub async fn use_now(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<BranchId>,
+) -> Result<Json<BranchToolsBody>, Problem> {
+    let (branch, tools) = app.service().use_tools_now(viewer.0, id).await?;
+    Ok(Json(BranchToolsBody { branch_id: branch.id, tools }))
+}

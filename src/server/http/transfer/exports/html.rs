@@ -1,0 +1,112 @@
+//! A chat's path as one page that stands alone: the application's own transcript, its style, and its pictures within.
+
+use std::collections::{HashMap, HashSet};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::api::error::ApiError;
+use crate::api::view::TurnView;
+use crate::domain::attachment::Card;
+use crate::domain::export::Parts;
+use crate::domain::{ChatId, Content, TurnId, UserId, limits, told};
+use crate::server::http::attachments::blobs::picture;
+use crate::server::http::response::problem::Problem;
+use crate::server::pages::{Pages, WholePath};
+use crate::ui::locale::{locale, speak};
+use crate::ui::standalone::StandalonePage;
+use turnleaf_platform::tasks;
+use turnleaf_service::{Service, ServiceError};
+
+/// The path to a leaf; to the one that is shown where none is said.
+///
+/// # Errors
+/// As of the chat's page.
+pub async fn standalone(
+    service: &Service,
+    style: String,
+    owner: UserId,
+    chat: ChatId,
+    leaf: Option<TurnId>,
+    parts: Parts,
+) -> Result<String, Problem> {
+    let pages = Pages::new(service.clone());
+    let WholePath { chat, turns, is_cut, imported_from, damaged } =
+        pages.whole_path(owner, chat, leaf).await.map_err(|error| match error {
+            ApiError::NotFound => Problem::not_found(),
+            error => Problem::internal(error),
+        })?;
+    let (pictures, pictures_left_out) = pictures(service, owner, &turns).await?;
+    let page = StandalonePage {
+        title: chat.title,
+        created_at: chat.created_at,
+        exported_at: service.supervisor().clock().now(),
+        system_prompt: chat.system_prompt,
+        turns,
+        pictures,
+        pictures_left_out,
+        is_cut,
+        imported_from,
+        damaged,
+        parts,
+        style,
+    };
+    let language = locale();
+    // Off the tasks of requests: a long path takes a while.
+    let drawing = tasks::spawn_blocking(move || speak(language, || page.draw()));
+    Ok(service.without_keys(drawing.await.map_err(Problem::internal)?))
+}
+
+/// A picture that turns show, by its hash, with a smaller form of it where there is one.
+type Shown = (String, Option<String>);
+
+/// The pictures of these turns as data URLs, and how many of them are left out: they are too large, are gone, or are
+/// nothing that a browser draws without running anything.
+async fn pictures(
+    service: &Service,
+    owner: UserId,
+    turns: &[TurnView],
+) -> Result<(HashMap<String, String>, usize), ServiceError> {
+    let mut kept = HashMap::new();
+    let (mut room, mut left_out) = (limits::PAGE_PICTURES_BYTES, 0);
+    let mut seen = HashSet::new();
+    for (whole, small) in turns.iter().flat_map(shown) {
+        if !seen.insert(whole.clone()) {
+            continue;
+        }
+        let mut found = None;
+        for form in [Some(&whole), small.as_ref()].into_iter().flatten() {
+            let blob = match service.blob(owner, form).await {
+                Err(ServiceError::NotFound) => continue,
+                blob => blob?,
+            };
+            let fits = blob.bytes.len() <= room.min(limits::PAGE_PICTURE_BYTES);
+            found = picture(&blob.bytes).filter(|_| fits).map(|kind| (kind, blob.bytes));
+            if found.is_some() {
+                break;
+            }
+        }
+        match found {
+            Some((kind, bytes)) => {
+                room -= bytes.len();
+                kept.insert(whole, format!("data:{kind};base64,{}", STANDARD.encode(&bytes)));
+            }
+            None => left_out += 1,
+        }
+    }
+    Ok((kept, left_out))
+}
+
+fn shown(view: &TurnView) -> Vec<Shown> {
+    let of_block = |block: &crate::domain::Block| match &block.content {
+        Content::Image { blob, .. } => {
+            vec![(blob.clone(), Card::of(block).and_then(|card| card.thumbnail))]
+        }
+        Content::ToolResult { metadata, .. } => {
+            let images = told::images(metadata).into_iter().take(limits::TOOL_IMAGES);
+            images.map(|image| (image.blob, None)).collect()
+        }
+        _ => Vec::new(),
+    };
+    view.turn.blocks.iter().flat_map(of_block).collect()
+}

@@ -1,0 +1,163 @@
+//! Deleting and Trash over HTTP (contract.md 3, domain.md I13).
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{
+    BranchId, ChatId, Deleted, DeletionId, DeletionKind, Invalid, Restored, Role, TurnId, UserId, limits,
+};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::json::Json;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::query::Query;
+use crate::server::http::response::problem::Problem;
+use turnleaf_service::{Deletion, Of};
+
+/// Which part of Trash.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct ListQuery {
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+    /// Only what was deleted before this deletion.
+    before: Option<DeletionId>,
+}
+
+/// What of a chat stays.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Prune {
+    /// The path to this turn, and what is below it.
+    keep: TurnId,
+}
+
+/// A deletion that can come back.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct DeletionBody {
+    id: DeletionId,
+    chat_id: ChatId,
+    kind: DeletionKind,
+    /// The title of the chat, the name of the branch, or the first words of the turn.
+    title: String,
+    chat_title: String,
+    /// Then the chat has to come back first.
+    chat_is_deleted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<Role>,
+    turns: u64,
+    branches: u64,
+    deleted_at: DateTime<Utc>,
+    /// From then on it cannot come back.
+    purged_at: DateTime<Utc>,
+}
+
+impl From<Deletion> for DeletionBody {
+    fn from(deletion: Deletion) -> Self {
+        Self {
+            id: deletion.id,
+            chat_id: deletion.chat_id,
+            kind: deletion.kind,
+            title: deletion.title,
+            chat_title: deletion.chat_title,
+            chat_is_deleted: deletion.chat_is_deleted,
+            role: deletion.role,
+            turns: deletion.turns,
+            branches: deletion.branches,
+            deleted_at: deletion.created_at,
+            purged_at: deletion.created_at + limits::TRASH_KEPT,
+        }
+    }
+}
+
+/// `DELETE /api/turns/{id}`: with everything below it.
+pub async fn delete_turn(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<TurnId>,
+) -> Result<Json<Deleted>, Problem> {
+    Ok(Json(app.service().delete_turn(viewer.0, id).await?))
+}
+
+/// `DELETE /api/branches/{id}`: with everything below its first turn.
+pub async fn delete_branch(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<BranchId>,
+) -> Result<Json<Deleted>, Problem> {
+    Ok(Json(app.service().delete_branch(viewer.0, id).await?))
+}
+
+/// `POST /api/chats/{id}/prune`: everything else goes.
+pub async fn prune(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<ChatId>,
+    Json(prune): Json<Prune>,
+) -> Result<Json<Deleted>, Problem> {
+    Ok(Json(app.service().prune_others(viewer.0, id, prune.keep).await?))
+}
+
+/// `POST /api/turns/{id}/restore`: the whole deletion that took it.
+pub async fn restore_turn(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<TurnId>,
+) -> Result<Json<Restored>, Problem> {
+    restore_thing(&app, viewer.0, Of::Turn(id)).await
+}
+
+/// `POST /api/branches/{id}/restore`: the whole deletion that took it.
+pub async fn restore_branch(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<BranchId>,
+) -> Result<Json<Restored>, Problem> {
+    restore_thing(&app, viewer.0, Of::Branch(id)).await
+}
+
+async fn restore_thing(app: &App, viewer: UserId, thing: Of) -> Result<Json<Restored>, Problem> {
+    Ok(Json(app.service().restore(viewer, thing).await?))
+}
+
+/// `GET /api/trash`: the newest first.
+pub async fn list(
+    State(app): State<App>,
+    viewer: Viewer,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Vec<DeletionBody>>, Problem> {
+    let limit = query.limit.unwrap_or(limits::PAGE_DEFAULT);
+    if !(1..=limits::PAGE_MAX).contains(&limit) {
+        return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
+    }
+    let deletions = app.service().trash(viewer.0, query.before, limit).await?;
+    Ok(Json(deletions.into_iter().map(DeletionBody::from).collect()))
+}
+
+/// `POST /api/trash/{id}/restore`.
+pub async fn restore(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<DeletionId>,
+) -> Result<Json<Restored>, Problem> {
+    Ok(Json(app.service().restore_deletion(viewer.0, id).await?))
+}
+
+/// `DELETE /api/trash/{id}`: for ever.
+pub async fn purge(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<DeletionId>,
+) -> Result<StatusCode, Problem> {
+    app.service().purge(viewer.0, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/trash`: all of it, for ever.
+pub async fn empty(State(app): State<App>, viewer: Viewer) -> Result<StatusCode, Problem> {
+    app.service().empty_trash(viewer.0).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

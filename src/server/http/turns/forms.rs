@@ -1,0 +1,185 @@
+//! Forms of pages without JavaScript: each does one deed and sends the browser on with 303. What a person typed is kept
+//! as a draft when it could not be sent.
+
+use axum::Form;
+use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::api::error::ApiError;
+use crate::api::view::{DraftView, SendMessage};
+use crate::domain::{ChatId, Lock, Thinking, TurnId};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::response::problem::Problem;
+use turnleaf_service::storage::StorageRefusal;
+
+#[derive(Debug, Deserialize)]
+pub struct SendForm {
+    text: String,
+    chat_id: Option<String>,
+    prev_turn_id: Option<String>,
+    /// `provider/model`; a provider's id has no slash.
+    model: Option<String>,
+    thinking: Option<String>,
+    client_request_id: Option<String>,
+    /// There where the message was not written in the message box: "Continue".
+    keeps_draft: Option<String>,
+    /// For `/forms/model`: the model of the button that was pressed, or of the list.
+    choose: Option<String>,
+    other: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct TurnForm {
+    turn_id: TurnId,
+    client_request_id: Option<String>,
+    /// Of another try: whose it is, where not of the same model.
+    model: Option<String>,
+}
+
+/// An optional id of a form: an empty field is none.
+fn optional<T: std::str::FromStr>(text: Option<&str>) -> Result<Option<T>, Problem> {
+    match text {
+        None | Some("") => Ok(None),
+        Some(text) => text.parse().map(Some).map_err(|_| Problem::not_found()),
+    }
+}
+
+/// `POST /forms/send`.
+pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendForm>) -> Result<Response, Problem> {
+    let chat_id: Option<ChatId> = optional(form.chat_id.as_deref())?;
+    let chosen = form.model.as_deref().and_then(lock_of);
+    let thinking = form.thinking.as_deref().and_then(Thinking::parse_level);
+    let keeps_draft = form.keeps_draft.is_some();
+    let message = SendMessage {
+        chat_id,
+        prev_turn_id: optional(form.prev_turn_id.as_deref())?,
+        // Browsers send line ends of forms as CRLF.
+        text: form.text.replace("\r\n", "\n"),
+        // What the draft has attached goes out with it, where it is the draft that is sent.
+        attachments: keeps_draft.then(Vec::new),
+        provider: chosen.as_ref().map(|lock| lock.provider.clone()),
+        model: chosen.as_ref().map(|lock| lock.model.clone()),
+        // Only a choice in the form brings another model.
+        may_branch: true,
+        thinking,
+        client_request_id: form.client_request_id.unwrap_or_default(),
+        keeps_draft,
+    };
+    let text = message.text.clone();
+    match app.pages().send(viewer.0, message).await {
+        Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
+        Err(error) => {
+            let draft = DraftView { text, thinking, lock: chosen, ..DraftView::default() };
+            if !keeps_draft {
+                // What cannot be stored either (too large) is still in the browser's form: Back brings it.
+                let _ = app.pages().save_words(viewer.0, chat_id, draft).await;
+            }
+            if let Some(problem) = no_room(&error) {
+                return Err(problem);
+            }
+            let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
+            Ok(see_other(&format!("{page}?error={}", code(&error))))
+        }
+    }
+}
+
+/// A refusal for want of room as a problem: its page says what is full and has the words that were typed.
+pub fn no_room(error: &ApiError) -> Option<Problem> {
+    let ApiError::Conflict { code, message } = error else { return None };
+    let code = StorageRefusal::CODES.into_iter().find(|known| known == code)?;
+    Some(Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, message.as_str()))
+}
+
+/// `POST /forms/model`: the composer as it is, with another model chosen for the next message.
+pub async fn model(State(app): State<App>, viewer: Viewer, Form(form): Form<SendForm>) -> Result<Response, Problem> {
+    let chat_id: Option<ChatId> = optional(form.chat_id.as_deref())?;
+    let draft = DraftView {
+        text: form.text.replace("\r\n", "\n"),
+        lock: form.choose.as_deref().or(form.other.as_deref()).and_then(lock_of),
+        thinking: form.thinking.as_deref().and_then(Thinking::parse_level),
+        ..DraftView::default()
+    };
+    let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
+    match app.pages().save_words(viewer.0, chat_id, draft).await {
+        Ok(_) => Ok(see_other(&format!("{page}#latest"))),
+        Err(error) => Ok(see_other(&format!("{page}?error={}", code(&error)))),
+    }
+}
+
+/// Reads `provider/model`; a provider's id has no slash.
+pub fn lock_of(value: &str) -> Option<Lock> {
+    value.split_once('/').map(|(provider, model)| Lock::new(provider, model))
+}
+
+/// `POST /forms/stop`.
+pub async fn stop(State(app): State<App>, viewer: Viewer, Form(form): Form<TurnForm>) -> Result<Response, Problem> {
+    let turn = app.service().stop_turn(viewer.0, form.turn_id).await?;
+    Ok(to_turn(turn.chat_id, turn.id))
+}
+
+/// `POST /forms/retry`.
+pub async fn retry(State(app): State<App>, viewer: Viewer, Form(form): Form<TurnForm>) -> Result<Response, Problem> {
+    let old = app.service().turn(viewer.0, form.turn_id).await?;
+    let lock = form.model.as_deref().and_then(lock_of);
+    match app.pages().retry(viewer.0, form.turn_id, lock, form.client_request_id.unwrap_or_default()).await {
+        Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
+        Err(error) => match no_room(&error) {
+            Some(problem) => Err(problem),
+            None => Ok(see_other(&format!("/c/{}?at={}&error={}", old.chat_id, old.id, code(&error)))),
+        },
+    }
+}
+
+/// Only a path of this server is gone to (badinputs.md S-HD-06).
+pub fn local_path(next: &str) -> &str {
+    let is_local = next.starts_with('/')
+        && !next.starts_with("//")
+        && !next.starts_with("/\\")
+        && !next.chars().any(|c| c.is_control() || c == '\\');
+    if is_local { next } else { "/" }
+}
+
+pub fn to_turn(chat: ChatId, turn: TurnId) -> Response {
+    see_other(&format!("/c/{chat}?at={turn}#latest"))
+}
+
+fn see_other(to: &str) -> Response {
+    Redirect::to(to).into_response()
+}
+
+fn code(error: &ApiError) -> &'static str {
+    match error {
+        ApiError::Unauthenticated => "unauthenticated",
+        ApiError::NotFound => "not_found",
+        ApiError::Invalid { .. } => "invalid",
+        ApiError::Conflict { .. } => "conflict",
+        ApiError::TooMany { .. } => "too_many",
+        ApiError::TooLarge => "too_large",
+        ApiError::Unavailable { .. } => "unavailable",
+        ApiError::Internal { .. } => "internal",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_of_this_server_are_gone_to() {
+        for (next, to) in [
+            ("/c/1?at=2", "/c/1?at=2"),
+            ("/", "/"),
+            ("", "/"),
+            ("//canary.test", "/"),
+            ("/\\canary.test", "/"),
+            ("https://canary.test", "/"),
+            ("javascript:alert(1)", "/"),
+            ("/a\r\nSet-Cookie: x=1", "/"),
+        ] {
+            assert_eq!(local_path(next), to, "{next:?}");
+        }
+    }
+}
