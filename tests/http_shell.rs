@@ -26,6 +26,7 @@ use turnleaf::server::http::request::host::AllowedHosts;
 use turnleaf::server::http::request::json::Json;
 use turnleaf::server::http::request::path_id::{PathId, PathIds};
 use turnleaf::server::http::request::query::Query;
+use turnleaf::server::http::response::fallback;
 use turnleaf::server::http::response::headers::{self, Transport};
 use turnleaf::server::http::site::assets::{self, Site};
 use turnleaf_platform::config::environment::Environment;
@@ -124,7 +125,7 @@ fn shell_with(variables: &[(&str, &str)]) -> Shell {
         admission: Admission::new(&security),
         ..HttpConfig::default()
     };
-    let router = layers::entrance(layers::layers(layers::fallbacks(router), &config), &config);
+    let router = layers::entrance(layers::layers(fallback::fallbacks(router), &config), &config);
     Shell { router, site, draining, _dir: dir }
 }
 

@@ -1,6 +1,7 @@
-//! HTTP: the one door for the network. Turns requests into calls of services and their answers into responses. Here
-//! lie the shell around every route (`router`), the shapes of requests and errors (`json`, `query`, `path_id`,
-//! `problem`) and the accept loop (`serve`).
+//! HTTP: the one door for the network. Turns requests into calls of services and their answers into responses. `router`
+//! names every route; each noun has a folder with its API, its pages and its forms. Around them lie the layers that no
+//! route can forget (`layers`), what every request is read with (`request`) and every answer made with (`response`), and
+//! the accept loop (`serve`).
 
 mod attachments;
 mod branches;

@@ -2,7 +2,7 @@
 //! that is missing in one does not compile.
 //!
 //! Words are functions of no language: they ask [`locale`] for that of whatever is drawn at the moment. The browser sets
-//! it once, from `<html lang>`; the server sets it for each step of a request's work (`http::language`), so requests in
+//! it once, from `<html lang>`; the server sets it for each step of a request's work (`http::request::language`), so requests in
 //! several languages share its threads.
 
 use std::borrow::Cow;

@@ -4,9 +4,9 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG};
-use http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, Uri, Version};
+use http::{Extensions, HeaderMap, HeaderValue, StatusCode, Version};
 use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -17,7 +17,6 @@ use crate::server::http::request::host::{self, AllowedHosts};
 use crate::server::http::request::{csrf, id, language, size};
 use crate::server::http::response::headers::{self, Transport};
 use crate::server::http::response::problem::Problem;
-use crate::ui::locale::{locale, word};
 
 /// What the shell needs to know.
 #[derive(Debug, Clone, Default)]
@@ -72,52 +71,6 @@ fn shrinks(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) 
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     let is_page = kind.starts_with(b"text/html") || kind.starts_with(b"application/json");
     status.is_success() && is_page && !headers.contains_key(ETAG) && !headers.contains_key(CONTENT_DISPOSITION)
-}
-
-/// Answers what no route answers: problems under `/api`, pages elsewhere. Call it before [`layers`].
-pub fn fallbacks<S>(router: Router<S>) -> Router<S>
-where
-    S: Clone + Send + Sync + 'static,
-{
-    router.fallback(not_found).method_not_allowed_fallback(method_not_allowed)
-}
-
-/// 404 in the shape that fits the path.
-pub async fn not_found(uri: Uri) -> Response {
-    let problem = Problem::not_found();
-    if is_api(&uri) {
-        problem.into_response()
-    } else {
-        page(problem, word("There is nothing here", "这里什么也没有"))
-    }
-}
-
-pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
-    let status = StatusCode::METHOD_NOT_ALLOWED;
-    let problem = Problem::new(status, "method_not_allowed", format!("{method} does nothing here."));
-    if is_api(&uri) {
-        problem.into_response()
-    } else {
-        page(problem, word("This cannot be done here", "此处无法进行该操作"))
-    }
-}
-
-pub fn is_api(uri: &Uri) -> bool {
-    uri.path() == "/api" || uri.path().starts_with("/api/")
-}
-
-/// A page of the last resort, where nobody draws a better one (`failed_page`). `what` is one of our own sentences, so it
-/// needs no escaping.
-fn page(problem: Problem, what: &'static str) -> Response {
-    let (lang, back) = (locale().as_str(), word("To the chats", "返回对话"));
-    let html = format!(
-        "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.svg\"><title>{what}</title></head>\
-         <body><main><h1>{what}</h1><p><a href=\"/\">{back}</a></p></main></body></html>"
-    );
-    let mut response = (problem.status(), Html(html)).into_response();
-    response.extensions_mut().insert(problem);
-    response
 }
 
 /// What a panic says may quote what somebody wrote; where it happened is in the log already (`telemetry`).

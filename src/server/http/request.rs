@@ -3,7 +3,9 @@
 pub mod accept;
 pub mod admission;
 pub mod body;
+pub mod cookies;
 pub mod csrf;
+pub mod form;
 pub mod host;
 pub mod id;
 pub mod idempotency;

@@ -2,6 +2,7 @@
 
 pub mod csv;
 pub mod failed_page;
+pub mod fallback;
 pub mod headers;
 pub mod plain_page;
 pub mod problem;

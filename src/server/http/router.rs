@@ -7,9 +7,9 @@ use axum::routing::{self, MethodRouter};
 use axum::{Extension, Router};
 
 use super::health::{self, Readiness};
-use super::layers::{self, HttpConfig, entrance, layers};
+use super::layers::{HttpConfig, entrance, layers};
 use super::openapi::operation::Operation;
-use super::response::failed_page;
+use super::response::{failed_page, fallback};
 use super::site::assets::{self, Site};
 use super::site::{gallery, leave, worker};
 use super::streams::{events, socket};
@@ -279,7 +279,7 @@ pub fn router(app: &App, site: &Arc<Site>, readiness: Readiness, config: &HttpCo
     let router = site::pages::add(routes, app, config.transport)
         .layer(axum::middleware::from_fn(request::page_calls::layer))
         .merge(assets::routes(site))
-        .method_not_allowed_fallback(layers::method_not_allowed)
+        .method_not_allowed_fallback(fallback::method_not_allowed)
         .fallback(site::pages::not_found);
     let pages_of_failures = axum::middleware::from_fn_with_state(app.clone(), failed_page::layer);
     entrance(layers(router, config).layer(pages_of_failures), config).with_state(app.clone())

@@ -20,8 +20,8 @@ use crate::server::app::App;
 use crate::server::http::request::admission::{Client, network_of};
 use crate::server::http::request::json::Json;
 use crate::server::http::request::query::Query;
+use crate::server::http::request::size::declared_length;
 use crate::server::http::response::problem::Problem;
-use crate::server::http::transfer::imports::declared_length;
 use turnleaf_service::spools::{SpoolError, UploadSpool};
 use turnleaf_service::uploads::{UploadKind, Uploaded, too_large};
 use turnleaf_service::{ServiceError, StoreError};
@@ -217,23 +217,6 @@ pub async fn file_of(field: Field<'_>) -> Result<Option<(String, Result<Bytes, S
         Some(bytes) if bytes.is_empty() && name.is_empty() => None,
         Some(bytes) => Some((name, Ok(bytes))),
     })
-}
-
-/// The text of a field of such a form that is no file.
-pub async fn text_of(mut field: Field<'_>, most: usize) -> Result<String, Problem> {
-    let mut all = Vec::new();
-    while let Some(piece) = field.chunk().await.map_err(broken)? {
-        all.extend_from_slice(&piece);
-        if all.len() > most {
-            return Err(Invalid::new(field.name().unwrap_or_default(), "is too long").into());
-        }
-    }
-    String::from_utf8(all).map_err(|_| Invalid::new("", "the form is not UTF-8").into())
-}
-
-/// A form that broke off.
-pub fn broken(_: MultipartError) -> Problem {
-    Problem::invalid(Invalid::new("", "the form is broken, or ended too soon"))
 }
 
 fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {

@@ -20,7 +20,7 @@ use http::StatusCode;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::domain::limits;
-use crate::server::http::response::failed_page::Written;
+use crate::server::http::request::form::Written;
 use crate::server::http::response::problem::Problem;
 
 /// How slowly a body may come.

@@ -12,7 +12,7 @@ use futures::future::poll_fn;
 use http::HeaderMap;
 use http::header::{ACCEPT_LANGUAGE, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderValue};
 
-use crate::server::http::site::pages::cookies;
+use crate::server::http::request::cookies::cookies;
 use crate::ui::locale::{LOCALE_COOKIE, Locale, speak};
 use crate::ui::preferences::kept;
 

@@ -1,5 +1,5 @@
 //! Bounds on the size of a request, before any route sees it: 431 for its head, 413 for a body whose stated length is too
-//! long. A body without a stated length is cut while it is read (`request_body`).
+//! long. A body without a stated length is cut while it is read (`body`).
 
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -36,6 +36,12 @@ fn check(headers: &HeaderMap, most: usize) -> Result<(), Problem> {
         Some(length) if length > most as u64 => Err(Problem::too_large(most)),
         _ => Ok(()),
     }
+}
+
+/// How long a body says that it is; 0 where it does not say.
+pub fn declared_length(headers: &HeaderMap) -> u64 {
+    let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    length.unwrap_or(0)
 }
 
 #[cfg(test)]

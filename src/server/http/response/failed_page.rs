@@ -13,10 +13,10 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 
 use crate::domain::limits;
 use crate::server::app::App;
-use crate::server::http::attachments::uploads::text_of;
-use crate::server::http::layers;
+use crate::server::http::request::form::{Written, text_of};
 use crate::server::http::request::id::X_REQUEST_ID;
 use crate::server::http::request::language;
+use crate::server::http::response::fallback;
 use crate::server::http::response::headers;
 use crate::server::http::response::plain_page::{Asked, Fields};
 use crate::server::http::response::problem::Problem;
@@ -29,13 +29,9 @@ use turnleaf_service::storage::StorageRefusal;
 /// The fields of forms in which people write. Keys and addresses are not shown again.
 const WRITTEN: [&str; 6] = ["text", "content", "system_prompt", "reason", "title", "name"];
 
-/// What somebody wrote into a form whose body is not read twice because files come with it: its handler says so.
-#[derive(Debug, Clone)]
-pub struct Written(pub Vec<String>);
-
 /// Answers a failure with a page where a page was asked for.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    if layers::is_api(request.uri()) || !wants_page(request.headers()) {
+    if fallback::is_api(request.uri()) || !wants_page(request.headers()) {
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();

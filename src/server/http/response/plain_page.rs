@@ -11,9 +11,9 @@ use std::convert::Infallible;
 
 use crate::domain::Invalid;
 use crate::server::app::App;
+use crate::server::http::request::cookies::preferences;
 use crate::server::http::response::headers::document_policy;
 use crate::server::http::response::problem::Problem;
-use crate::server::http::site::pages::preferences;
 use crate::server::plain_pages::{Frame, Page};
 use crate::ui::preferences::Preferences;
 

@@ -15,7 +15,7 @@ use axum::routing::get;
 use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
-use crate::server::http::layers::not_found;
+use crate::server::http::response::fallback::not_found;
 
 pub use site::Site;
 

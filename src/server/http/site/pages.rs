@@ -4,16 +4,18 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Response};
-use http::header::{COOKIE, HOST};
+use http::header::HOST;
 use leptos::prelude::provide_context;
 use leptos_axum::{LeptosRoutes, generate_route_list};
 
 use crate::server::access::{Build, JustDeleted, Viewer, Zone};
 use crate::server::app::App as Server;
+use crate::server::http::request::cookies::{cookies, preferences};
+use crate::server::http::response::fallback;
 use crate::server::http::response::headers::{Transport, allow_nonce};
 use crate::ui::app::App;
 use crate::ui::page::{PageStatus, RequestHost};
-use crate::ui::preferences::{Preferences, ZONE_COOKIE, kept};
+use crate::ui::preferences::{ZONE_COOKIE, kept};
 use crate::ui::shell::shell;
 
 impl axum::extract::FromRef<Server> for leptos::config::LeptosOptions {
@@ -49,7 +51,7 @@ pub fn add(router: Router<Server>, server: &Server, transport: Transport) -> Rou
 pub async fn not_found(State(server): State<Server>, request: Request<Body>) -> Response {
     let uri = request.uri().clone();
     if uri.path() == "/api" || uri.path().starts_with("/api/") || uri.path().starts_with("/pkg/") {
-        return crate::server::http::layers::not_found(uri).await;
+        return fallback::not_found(uri).await;
     }
     let options = server.leptos().clone();
     let handles = server.clone();
@@ -97,20 +99,9 @@ fn just_deleted(address: &http::Uri) -> JustDeleted {
     JustDeleted(asked.and_then(|Query(asked)| asked.deleted.parse().ok()))
 }
 
-/// What the cookies of a request say.
-pub fn preferences(headers: &http::HeaderMap) -> Preferences {
-    Preferences::from_cookies(&cookies(headers))
-}
-
 /// Where the browser is, within the hours that there are.
 fn zone(headers: &http::HeaderMap) -> Zone {
     const DAY: i32 = 24 * 60;
     let minutes = kept(&cookies(headers), ZONE_COOKIE).and_then(|minutes| minutes.parse().ok());
     Zone(minutes.filter(|minutes| (-DAY..=DAY).contains(minutes)).unwrap_or(0))
-}
-
-/// All cookies of a request in one line.
-pub fn cookies(headers: &http::HeaderMap) -> String {
-    let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
-    cookies.join("; ")
 }

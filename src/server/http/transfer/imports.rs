@@ -9,7 +9,7 @@ use axum::extract::multipart::MultipartRejection;
 use axum::extract::{Multipart, Request, State};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
@@ -17,10 +17,12 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use crate::domain::{ImportId, Invalid, UserId, file_name, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::attachments::uploads::{broken, text_of, unwritten};
+use crate::server::http::attachments::uploads::unwritten;
+use crate::server::http::request::form::{broken, text_of};
 use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::Query;
+use crate::server::http::request::size::declared_length;
 use crate::server::http::response::plain_page::{Asked, Fields, see_other};
 use crate::server::http::response::problem::Problem;
 use crate::server::plain_pages::transfer::{ImportPage, TransferPage};
@@ -194,12 +196,6 @@ fn format_of(name: Option<&str>) -> Result<Option<ImportFormat>, Problem> {
         None | Some(AUTO) => Ok(None),
         Some(name) => parse_format(name).map(Some).ok_or_else(|| Invalid::new("from", "no such format").into()),
     }
-}
-
-/// How long a body says that it is; 0 where it does not say.
-pub fn declared_length(headers: &HeaderMap) -> u64 {
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    length.unwrap_or(0)
 }
 
 /// The file, as it arrives.

@@ -13,7 +13,8 @@ use crate::domain::{ChatId, GenerationId, Invalid, Turn, TurnId, UserId, limits}
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::{block_of, with_words};
-use crate::server::http::attachments::uploads::{Place, arrived_form, broken, file_of, text_of};
+use crate::server::http::attachments::uploads::{Place, arrived_form, file_of};
+use crate::server::http::request::form::{broken, text_of};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::Query;
 use crate::server::http::response::plain_page::{Asked, Fields};

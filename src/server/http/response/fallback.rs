@@ -1,0 +1,54 @@
+//! What is answered where no route does: a problem below `/api`, a page elsewhere.
+
+use axum::Router;
+use axum::response::{Html, IntoResponse, Response};
+use http::{Method, StatusCode, Uri};
+
+use crate::server::http::response::problem::Problem;
+use crate::ui::locale::{locale, word};
+
+/// Answers what no route answers: problems under `/api`, pages elsewhere. Call it before the layers are put around (`layers`).
+pub fn fallbacks<S>(router: Router<S>) -> Router<S>
+where
+    S: Clone + Send + Sync + 'static,
+{
+    router.fallback(not_found).method_not_allowed_fallback(method_not_allowed)
+}
+
+/// 404 in the shape that fits the path.
+pub async fn not_found(uri: Uri) -> Response {
+    let problem = Problem::not_found();
+    if is_api(&uri) {
+        problem.into_response()
+    } else {
+        page(problem, word("There is nothing here", "这里什么也没有"))
+    }
+}
+
+pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
+    let status = StatusCode::METHOD_NOT_ALLOWED;
+    let problem = Problem::new(status, "method_not_allowed", format!("{method} does nothing here."));
+    if is_api(&uri) {
+        problem.into_response()
+    } else {
+        page(problem, word("This cannot be done here", "此处无法进行该操作"))
+    }
+}
+
+pub fn is_api(uri: &Uri) -> bool {
+    uri.path() == "/api" || uri.path().starts_with("/api/")
+}
+
+/// A page of the last resort, where nobody draws a better one (`failed_page`). `what` is one of our own sentences, so it
+/// needs no escaping.
+fn page(problem: Problem, what: &'static str) -> Response {
+    let (lang, back) = (locale().as_str(), word("To the chats", "返回对话"));
+    let html = format!(
+        "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.svg\"><title>{what}</title></head>\
+         <body><main><h1>{what}</h1><p><a href=\"/\">{back}</a></p></main></body></html>"
+    );
+    let mut response = (problem.status(), Html(html)).into_response();
+    response.extensions_mut().insert(problem);
+    response
+}
