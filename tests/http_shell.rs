@@ -87,6 +87,14 @@ fn routes() -> Router {
         )
 }
 
+const ROBOTS: &str = "User-agent: *";
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut encoder, text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
 fn site() -> (tempfile::TempDir, Arc<Site>) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(dir.path().join("pkg/snippets")).unwrap();
@@ -96,6 +104,9 @@ fn site() -> (tempfile::TempDir, Arc<Site>) {
     std::fs::write(dir.path().join("pkg/turnleaf_bg.wasm"), "wasm").unwrap();
     std::fs::write(dir.path().join("pkg/snippets/one.js"), "1").unwrap();
     std::fs::write(dir.path().join("favicon.svg"), "<svg/>").unwrap();
+    // As a release stores what compression makes smaller.
+    std::fs::write(dir.path().join("robots.txt.br"), "brotli").unwrap();
+    std::fs::write(dir.path().join("robots.txt.gz"), gzip(ROBOTS)).unwrap();
     let site = Arc::new(Site::open(Some(dir.path())));
     (dir, site)
 }
@@ -733,6 +744,26 @@ async fn assets_are_immutable_under_their_build_and_compressed_as_prepared() {
     assert_eq!(icon.header("cache-control"), "no-cache");
     let again = shell.get("/favicon.svg", &[("if-none-match", icon.header("etag"))]).await;
     assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));
+}
+
+#[tokio::test]
+async fn file_that_is_stored_compressed_is_inflated_for_those_who_take_no_encoding() {
+    let shell = shell();
+    let zipped = gzip(ROBOTS);
+    let cases: [(&str, &str, &[u8]); 3] =
+        [("br", "br", b"brotli"), ("gzip", "gzip", &zipped), ("", "", ROBOTS.as_bytes())];
+    let mut tags = std::collections::BTreeSet::new();
+    for (accepted, encoding, body) in cases {
+        let answer = shell.get("/robots.txt", &[("accept-encoding", accepted)]).await;
+        assert_eq!((answer.status, answer.header("content-encoding")), (StatusCode::OK, encoding));
+        assert_eq!(answer.body, body);
+        assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
+        tags.insert(answer.header("etag").to_owned());
+    }
+    assert_eq!(tags.len(), 1, "{tags:?}");
+    let known = tags.first().unwrap();
+    assert_eq!(shell.get("/robots.txt", &[("if-none-match", known)]).await.status, StatusCode::NOT_MODIFIED);
+    assert_eq!(shell.site.root_files(), ["favicon.svg", "robots.txt"]);
 }
 
 #[test]

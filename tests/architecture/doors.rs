@@ -120,6 +120,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("chrono", BOTH),
     ("clap", &["root"]),
     ("console_error_panic_hook", &["root"]),
+    ("flate2", &["http"]),
     ("futures", SERVER),
     ("http", &["http"]),
     ("hydration_context", &["browser"]),

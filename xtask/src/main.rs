@@ -2,6 +2,7 @@
 //! names the rest. What a command needs it installs, or says exactly how.
 
 mod bench;
+mod budget;
 mod chaos;
 mod check;
 mod dist;
@@ -17,6 +18,7 @@ mod server;
 mod step;
 mod test;
 mod toolchain;
+mod weigh;
 mod workspace;
 
 use std::process::ExitCode;
@@ -53,7 +55,7 @@ enum Command {
     },
     /// Run every check and every test, or the named parts of them.
     Test {
-        /// fmt, unit, clippy, deny, fuzz, front, xtask, api, peers, end2end
+        /// fmt, unit, clippy, deny, fuzz, front, budget, xtask, api, peers, end2end
         parts: Vec<String>,
     },
     /// Take how every page looks now as approved: the pictures in end2end/pictures that differ are written anew.
@@ -64,6 +66,14 @@ enum Command {
     Check,
     /// Make target/dist/turnleaf, one file with the site inside, and try it from an empty folder.
     Dist,
+    /// Hold a release to its budgets: size, start, memory at rest, the first visit of a browser.
+    Budget,
+    /// Show what weighs what in the release binary: sections, crates, rooms, generic families.
+    Weigh {
+        /// How many rows each table has.
+        #[arg(long, default_value_t = 25)]
+        rows: usize,
+    },
     /// Measure the figures G1 to G12, D1 to D3, T1 to T4, L1 to L3, S1 and I1 to I3, or the named ones.
     Bench {
         figures: Vec<String>,
@@ -105,6 +115,8 @@ fn main() -> ExitCode {
         Command::Gallery => test::gallery(),
         Command::Check => check::run(),
         Command::Dist => dist::run().map(|_| ()),
+        Command::Budget => budget::run(),
+        Command::Weigh { rows } => weigh::run(rows),
         Command::Bench { figures, megabytes, fail_over } => bench::run(&figures, megabytes, fail_over),
         Command::Fuzz { targets, seconds } => fuzz::run(&targets, seconds),
         Command::Chaos { seed, scenarios } => chaos::run(seed, &scenarios),

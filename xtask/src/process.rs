@@ -48,14 +48,35 @@ impl Running {
             if http::get(self.address, path, "identity").is_ok_and(|answer| answer.status == 200) {
                 return Ok(());
             }
-            if let Some(status) = self.child.try_wait()? {
-                bail!("the server ended ({status}):\n{}", self.said());
-            }
+            self.check()?;
             if start.elapsed() > limit {
                 bail!("no answer on http://{}{path} after {} s:\n{}", self.address, limit.as_secs(), self.said());
             }
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Fails where the process has ended.
+    ///
+    /// # Errors
+    /// It has; the error shows the end of what it said.
+    pub fn check(&mut self) -> Result<()> {
+        match self.child.try_wait()? {
+            Some(status) => bail!("the server ended ({status}):\n{}", self.said()),
+            None => Ok(()),
+        }
+    }
+
+    /// Its resident memory in bytes, as Linux counts it.
+    ///
+    /// # Errors
+    /// The process has ended, or this system does not tell.
+    pub fn resident(&self) -> Result<u64> {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(&path).with_context(|| path.clone())?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        let kibibytes: u64 = line.trim().trim_end_matches(" kB").parse().context("VmRSS")?;
+        Ok(kibibytes * 1024)
     }
 
     /// The last lines of its output.

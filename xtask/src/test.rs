@@ -182,7 +182,7 @@ pub fn gallery() -> Result<()> {
 
 /// What browser tests run: the server, the site, and what makes long chats.
 fn to_browse() -> Result<(PathBuf, browser::Browser)> {
-    if !workspace::site().join("pkg/turnleaf.js").exists() {
+    if !workspace::site().join("pkg/turnleaf.js.br").exists() {
         front()?;
     }
     let binary = server()?;

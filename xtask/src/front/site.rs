@@ -1,4 +1,4 @@
-//! The layout of `target/site`, and in a release the compressed twin beside each file.
+//! The layout of `target/site`, and in a release the compressed forms in the place of what shrinks.
 
 use std::fs;
 use std::io::Write;
@@ -83,7 +83,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes `.br` and `.gz` beside what shrinks; returns what the bundle weighs in brotli.
+/// Writes `.br` and `.gz` in the place of what shrinks; returns what the bundle weighs in brotli.
 fn compress(site: &Path) -> Result<Wire> {
     let shrinks = |file: &PathBuf| {
         let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -113,7 +113,8 @@ fn compress(site: &Path) -> Result<Wire> {
     Ok(Wire { page: sum(|wire| wire.page), parts: sum(|wire| wire.parts) })
 }
 
-/// Writes both twins of a file; returns what the smaller one weighs.
+/// Writes both compressed forms of a file in its place: the server inflates for the few that take neither. Returns what
+/// the smaller one weighs.
 fn compress_one(file: &Path) -> Result<u64> {
     let content = fs::read(file)?;
     let brotli = brotli(&content)?;
@@ -122,6 +123,7 @@ fn compress_one(file: &Path) -> Result<u64> {
     let weight = brotli.len() as u64;
     fs::write(beside(file, "br"), brotli)?;
     fs::write(beside(file, "gz"), gzip.finish()?)?;
+    fs::remove_file(file)?;
     Ok(weight)
 }
 
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shrinks_gets_two_neighbours_and_only_the_bundle_counts() {
+    fn what_shrinks_is_stored_compressed_and_only_the_bundle_counts() {
         let site = folder(&[
             ("pkg/a.js", &"let a;".repeat(100)),
             ("pkg/split_a.wasm", "part"),
@@ -191,7 +193,7 @@ mod tests {
         let wire = compress(site.path()).unwrap();
         assert_eq!(wire.page, fs::metadata(site.path().join("pkg/a.js.br")).unwrap().len());
         assert_eq!(wire.parts, fs::metadata(site.path().join("pkg/split_a.wasm.br")).unwrap().len());
-        assert!(site.path().join("icon.svg.gz").exists());
-        assert!(!site.path().join("photo.png.br").exists());
+        assert!(site.path().join("icon.svg.gz").exists() && !site.path().join("icon.svg").exists());
+        assert!(site.path().join("photo.png").exists() && !site.path().join("photo.png.br").exists());
     }
 }

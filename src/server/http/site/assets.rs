@@ -59,19 +59,18 @@ async fn at_root(State(site): State<Arc<Site>>, uri: Uri, request: HeaderMap) ->
 }
 
 fn answer(site: &Site, path: &str, cache: &'static str, request: &HeaderMap) -> Option<Response> {
-    let plain = site.file(path)?;
-    // Weak, because the compressed twins share it.
-    let etag = format!("W/\"{}\"", plain.hash);
+    // Weak, because all forms of the file share it.
+    let etag = format!("W/\"{}\"", site.hash(path)?);
     let accepted = request.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let encoded = negotiate::preferred(accepted).find_map(|(encoding, suffix)| {
-        let file = site.file(&format!("{path}.{suffix}"))?;
+        let file = site.stored(&format!("{path}.{suffix}"))?;
         Some((encoding, file))
     });
     let known = request.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_known = known.split(',').any(|tag| tag.trim() == etag);
     let (encoding, bytes) = match encoded {
         Some((encoding, file)) => (Some(encoding), file.bytes),
-        None => (None, plain.bytes),
+        None => (None, site.file(path)?.bytes),
     };
     let mut response =
         if is_known { StatusCode::NOT_MODIFIED.into_response() } else { Response::new(Body::from(bytes)) };

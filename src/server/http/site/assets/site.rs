@@ -1,10 +1,12 @@
 //! Where the site's files are, and the hash that names this build.
 
 use std::borrow::Cow;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use turnleaf_platform::hex::hex;
 
 use axum::body::Bytes;
+use flate2::read::GzDecoder;
 use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
 
@@ -19,11 +21,14 @@ struct Embedded;
 /// that were added.
 const _SITE_OF_THE_BUILD: Option<&str> = option_env!("TURNLEAF_SITE_HASH");
 
-/// One file with the hash of its bytes in hexadecimal.
+/// One file with the hash of its bytes, as they are stored, in hexadecimal.
 pub struct SiteFile {
     pub bytes: Bytes,
     pub hash: String,
 }
+
+/// The endings of the compressed forms of a file.
+const COMPRESSED: [&str; 2] = [".br", ".gz"];
 
 /// The files of the site.
 pub struct Site {
@@ -61,8 +66,24 @@ impl Site {
         sheet.map(|sheet| String::from_utf8_lossy(&sheet.bytes).into_owned()).unwrap_or_default()
     }
 
-    /// The file at this path inside the site. Nothing outside of it can be named.
+    /// The file at this path inside the site, as it is without compression. A release stores what compression makes
+    /// smaller in its compressed forms alone.
     pub fn file(&self, path: &str) -> Option<SiteFile> {
+        self.stored(path).or_else(|| {
+            let SiteFile { bytes, hash } = self.stored(&format!("{path}.gz"))?;
+            let mut plain = Vec::new();
+            GzDecoder::new(&*bytes).read_to_end(&mut plain).ok()?;
+            Some(SiteFile { bytes: plain.into(), hash })
+        })
+    }
+
+    /// The hash of what is stored of the file at this path, which all its forms share.
+    pub fn hash(&self, path: &str) -> Option<String> {
+        self.stored(path).or_else(|| self.stored(&format!("{path}.gz"))).map(|file| file.hash)
+    }
+
+    /// The file that is stored under this name. Nothing outside of the site can be named.
+    pub fn stored(&self, path: &str) -> Option<SiteFile> {
         let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !is_inside {
             return None;
@@ -80,16 +101,22 @@ impl Site {
         Some(SiteFile { bytes, hash })
     }
 
-    /// Names of the files at the root, without their compressed twins.
+    /// Names of the files at the root, each once for all its forms.
     pub fn root_files(&self) -> Vec<String> {
-        let is_plain = |name: &String| !name.contains('/') && !name.ends_with(".br") && !name.ends_with(".gz");
-        self.paths().into_iter().filter(is_plain).collect()
+        let plain = |name: String| {
+            let ending = COMPRESSED.into_iter().find(|ending| name.ends_with(ending));
+            ending.and_then(|ending| name.strip_suffix(ending)).unwrap_or(&name).to_owned()
+        };
+        let mut names: Vec<String> = self.paths().into_iter().filter(|name| !name.contains('/')).map(plain).collect();
+        names.sort();
+        names.dedup();
+        names
     }
 
     fn hash_of_package(&self) -> String {
         let mut whole = Sha256::new();
         for path in self.paths().into_iter().filter(|path| path.starts_with("pkg/")) {
-            if let Some(file) = self.file(&path) {
+            if let Some(file) = self.stored(&path) {
                 whole.update(&path);
                 whole.update(&file.hash);
             }

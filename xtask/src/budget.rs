@@ -1,0 +1,97 @@
+//! `cargo xtask budget`: what people feel of a release, held so that what makes it worse fails: the size of the binary, how
+//! soon it answers where there is no database yet, and the memory that it holds at rest. The first visit of a browser has
+//! its budget in [`crate::front`].
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::front::{self, Effort};
+use crate::process::Running;
+use crate::step::{note, size, step};
+use crate::{http, server};
+
+/// The binary, with the site inside.
+const BINARY: u64 = 40_000_000;
+/// From the start of the process in an empty folder to the first page.
+const START: Duration = Duration::from_millis(80);
+/// Resident memory at rest, after one page.
+const MEMORY: u64 = 30_000_000;
+
+/// The best of so many starts counts: what else the machine does can make one worse, and none better.
+const TRIES: usize = 5;
+/// How long a server rests before its memory is read.
+const REST: Duration = Duration::from_secs(10);
+
+/// A figure beside its budget.
+struct Figure {
+    name: &'static str,
+    found: String,
+    most: String,
+    is_kept: bool,
+}
+
+/// Builds a release and holds it to its budgets.
+///
+/// # Errors
+/// A step of the build failed, the server does not start, or a figure is over its budget.
+pub fn run() -> Result<()> {
+    let front = front::build(Effort::Release)?;
+    front.check_size()?;
+    let binary = server::release(&front)?;
+    let figures = step("measure the release", || measure(&binary))?;
+    for Figure { name, found, most, .. } in &figures {
+        note(&format!("{name}: {found}, of {most} at most"));
+    }
+    let broken: Vec<_> = figures.iter().filter(|figure| !figure.is_kept).map(|figure| figure.name).collect();
+    if !broken.is_empty() {
+        bail!("over budget: {}; `cargo xtask weigh` shows what weighs what", broken.join(", "));
+    }
+    Ok(())
+}
+
+fn measure(binary: &Path) -> Result<[Figure; 3]> {
+    let bytes = fs::metadata(binary)?.len();
+    let dir = tempfile::Builder::new().prefix("turnleaf-budget").tempdir()?;
+    let mut resting = Vec::new();
+    let mut quickest = Duration::MAX;
+    for attempt in 0..TRIES {
+        let folder = dir.path().join(attempt.to_string());
+        fs::create_dir(&folder)?;
+        let begun = Instant::now();
+        let mut running = server::start(binary, &folder, &[])?;
+        quickest = quickest.min(first_page(&mut running, begun)?);
+        resting.push(running);
+    }
+    std::thread::sleep(REST);
+    let memory = resting.iter().map(Running::resident).collect::<Result<Vec<_>>>()?;
+    let memory = memory.into_iter().min().context("no server was started")?;
+    let milliseconds = |time: Duration| format!("{:.0} ms", time.as_secs_f64() * 1e3);
+    Ok([
+        Figure { name: "binary", found: size(bytes), most: size(BINARY), is_kept: bytes <= BINARY },
+        Figure {
+            name: "start to the first page, no database yet",
+            found: milliseconds(quickest),
+            most: milliseconds(START),
+            is_kept: quickest <= START,
+        },
+        Figure { name: "memory at rest", found: size(memory), most: size(MEMORY), is_kept: memory <= MEMORY },
+    ])
+}
+
+/// When the first page was there.
+fn first_page(running: &mut Running, begun: Instant) -> Result<Duration> {
+    let limit = Duration::from_secs(20);
+    loop {
+        if http::get(running.address, "/", "identity").is_ok_and(|answer| answer.status == 200) {
+            return Ok(begun.elapsed());
+        }
+        running.check()?;
+        if begun.elapsed() > limit {
+            bail!("no page after {} s:\n{}", limit.as_secs(), running.said());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

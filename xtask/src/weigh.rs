@@ -1,0 +1,161 @@
+//! `cargo xtask weigh`: what weighs what in the release binary, read from its symbols: its sections, the code by crate and
+//! by room, and the generic families, of which the compiler makes one copy for every set of types.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+
+use crate::front::{self, Effort};
+use crate::step::{run as finish, size, step};
+use crate::workspace;
+
+/// The bytes of a group, and how many functions they are.
+#[derive(Default, Clone, Copy)]
+struct Weight {
+    bytes: u64,
+    functions: u64,
+}
+
+/// Links the release once more with its symbols, and prints the tables.
+///
+/// # Errors
+/// The compiler's, or what it made cannot be read.
+pub fn run(rows: usize) -> Result<()> {
+    let front = front::build(Effort::Release)?;
+    let binary = step("link the server with its symbols", || with_symbols(&front.hash))?;
+    let bytes = fs::read(&binary).with_context(|| binary.display().to_string())?;
+    let file = object::File::parse(&*bytes)?;
+
+    println!("\n{:<28}{:>12}", "section", "size");
+    let mut sections: Vec<_> = file.sections().filter(is_loaded).collect();
+    sections.sort_by_key(|section| std::cmp::Reverse(section.size()));
+    for section in sections.iter().filter(|section| section.size() >= 10_000) {
+        println!("{:<28}{:>12}", section.name().unwrap_or("?"), size(section.size()));
+    }
+
+    let functions: Vec<(String, u64)> = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0)
+        .map(|symbol| (format!("{:#}", rustc_demangle::demangle(symbol.name().unwrap_or_default())), symbol.size()))
+        .collect();
+    table("crate", rows, functions.iter().map(|(name, bytes)| (crate_of(name), *bytes)));
+    table("room", rows, functions.iter().filter_map(|(name, bytes)| Some((room_of(name)?, *bytes))));
+    table("generic family", rows, functions.iter().map(|(name, bytes)| (family_of(name), *bytes)));
+    Ok(())
+}
+
+/// Only the last crate is compiled anew: everything below it is that of the release.
+fn with_symbols(site_hash: &str) -> Result<PathBuf> {
+    let mut build = workspace::build("rustc");
+    build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--release"]);
+    build.args(workspace::without_paths()).args(["--", "-Cstrip=none"]);
+    finish(build.env("TURNLEAF_SITE_HASH", site_hash))?;
+    Ok(workspace::target().join("release/turnleaf"))
+}
+
+fn is_loaded<'a>(section: &impl ObjectSection<'a>) -> bool {
+    !matches!(
+        section.kind(),
+        SectionKind::Metadata | SectionKind::Debug | SectionKind::DebugString | SectionKind::Other
+    )
+}
+
+/// Prints the heaviest groups.
+fn table(head: &str, rows: usize, weights: impl Iterator<Item = (String, u64)>) {
+    let mut groups: BTreeMap<String, Weight> = BTreeMap::new();
+    for (name, bytes) in weights {
+        let group = groups.entry(name).or_default();
+        group.bytes += bytes;
+        group.functions += 1;
+    }
+    let total: u64 = groups.values().map(|group| group.bytes).sum();
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.bytes));
+    println!("\n{head:<72}{:>10}{:>10}{:>8}", "size", "functions", "share");
+    for (name, Weight { bytes, functions }) in groups.iter().take(rows) {
+        let share = *bytes as f64 * 100.0 / total.max(1) as f64;
+        let name: String = name.chars().take(70).collect();
+        println!("{name:<72}{:>10}{functions:>10}{share:>7.1}%", size(*bytes));
+    }
+    println!("{:<72}{:>10}", "all", size(total));
+}
+
+/// The names at the beginning of a path: those of `<a::B as c::D>::e` are `a`, `B`; references and the like are left out.
+fn path_of(name: &str) -> impl Iterator<Item = &str> {
+    let name = name.trim_start_matches(|c: char| !c.is_alphabetic() && c != '_');
+    let name = ["mut ", "dyn ", "const "].iter().fold(name, |name, word| name.trim_start_matches(word));
+    let end = name.find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').unwrap_or(name.len());
+    name[..end].split("::").filter(|part| !part.is_empty())
+}
+
+fn crate_of(name: &str) -> String {
+    // C has no paths.
+    let is_path = name.contains("::");
+    if is_path { path_of(name).next().unwrap_or("?").to_owned() } else { "(C and assembler)".to_owned() }
+}
+
+/// The crate and the room in it, of our own functions.
+fn room_of(name: &str) -> Option<String> {
+    let path: Vec<&str> = path_of(name).take(4).collect();
+    let depth = match *path.first()? {
+        // The rooms of the server lie one deeper.
+        "turnleaf" if path.get(1) == Some(&"server") => 3,
+        "turnleaf" => 2,
+        name if name.starts_with("turnleaf_") => 2,
+        _ => return None,
+    };
+    Some(path[..path.len().min(depth)].join("::"))
+}
+
+/// The name without the types that it was made for.
+fn family_of(name: &str) -> String {
+    let mut depth = 0usize;
+    let mut out = String::new();
+    let mut before = ' ';
+    for (at, c) in name.char_indices() {
+        match c {
+            // What a type begins with belongs to the name: `<a as b>::c`.
+            '<' if at == 0 => out.push(c),
+            '<' => depth += 1,
+            '>' if before == '-' => {}
+            '>' if depth > 0 => depth -= 1,
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+        before = c;
+    }
+    out.replace("::{closure#0}", "").replace("::{{closure}}", "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_belong_to_the_crate_and_the_room_of_their_path() {
+        let cases = [
+            ("turnleaf_store::turns::read", "turnleaf_store", Some("turnleaf_store::turns")),
+            (
+                "<turnleaf::server::http::chats::api::Body as serde::Serialize>::serialize",
+                "turnleaf",
+                Some("turnleaf::server::http"),
+            ),
+            ("turnleaf::ui::app::App", "turnleaf", Some("turnleaf::ui")),
+            ("<&mut alloc::vec::Vec<u8> as core::fmt::Write>::write_str", "alloc", None),
+            ("sqlite3_step", "(C and assembler)", None),
+        ];
+        for (name, owner, room) in cases {
+            assert_eq!((crate_of(name).as_str(), room_of(name).as_deref()), (owner, room), "{name}");
+        }
+    }
+
+    #[test]
+    fn copies_of_a_generic_function_are_one_family() {
+        let copies = ["core::ptr::drop_in_place<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place<fn() -> u8>"];
+        assert!(copies.iter().all(|name| family_of(name) == "core::ptr::drop_in_place"), "{:?}", copies.map(family_of));
+        assert_eq!(family_of("<a::B<u8> as c::D<u8>>::e::{{closure}}"), "<a::B as c::D>::e");
+    }
+}
