@@ -18,7 +18,7 @@ use crate::postgres_tx::is_alive;
 use crate::time_limits::{TimeLimits, within};
 use turnleaf_platform::ids::BootId;
 
-mod gate;
+pub(super) mod gate;
 
 pub use gate::{ClaimGate, ClaimState};
 

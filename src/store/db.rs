@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::{PgPool, Sqlite, SqlitePool, Transaction};
 
-use crate::claim::ClaimGate;
+use crate::claim::gate::ClaimGate;
 use crate::error::StoreError;
 use crate::postgres_tx::PostgresTx;
 use crate::time_limits::{TimeLimits, within};

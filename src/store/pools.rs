@@ -8,7 +8,7 @@ use sqlx::Connection;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
-use crate::claim::ClaimGate;
+use crate::claim::gate::ClaimGate;
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::postgres_tx::{is_alive, is_alive_and_writable};
