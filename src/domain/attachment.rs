@@ -5,10 +5,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::block::{Block, Content};
-use crate::context::approx_tokens;
 use crate::id::BlockId;
 use crate::reader::{self, apart};
 use crate::selection;
+use crate::tokens::approx_tokens;
 
 /// The key of a [`Card`] in `block_metadata`.
 pub const CARD: &str = "card";
@@ -27,7 +27,7 @@ pub struct Card {
     /// Of a selection: its beginning, at most [`QUOTE_CHARS`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// Roughly, of what is shown to a model ([`crate::context::approx_tokens`]).
+    /// Roughly, of what is shown to a model ([`crate::tokens::approx_tokens`]).
     #[serde(default)]
     pub tokens: u64,
     /// Of an image, in pixels.

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::attachment::ShownAttachment;
 use crate::block::{Block, Content};
 use crate::branch::Lock;
+use crate::exchange::NotSent;
 use crate::id::TurnId;
 use crate::notice::is_notice;
 use crate::repair::Repair;
-use crate::settle::NotSent;
+use crate::tokens::block_tokens;
 use crate::turn::{Role, Turn};
 use crate::waiting::is_pause;
 
@@ -102,7 +103,7 @@ pub struct ManifestEntry {
     /// Blocks that went in, before an adapter's own replay rule.
     pub blocks_sent: u32,
     pub blocks_omitted: u32,
-    /// An estimate, see [`approx_tokens`].
+    /// An estimate, see [`block_tokens`].
     pub approx_tokens: u64,
     /// In which form it went, where the provider had refused the whole one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -236,59 +237,6 @@ fn is_sent(block: &Block, role: Role, mode: Mode) -> bool {
 
 fn is_reasoning(content: &Content) -> bool {
     matches!(content, Content::Thinking { .. } | Content::ThinkingSignature { .. })
-}
-
-/// What an image costs where nothing better is known. Vendors' own formulas give about 100 to 1600.
-pub const IMAGE_TOKENS: u64 = 1_000;
-/// A chip with its id and wrapping; the document's text is counted where it is expanded.
-const REFERENCE_TOKENS: u64 = 20;
-
-/// Roughly how many tokens a block has.
-pub fn block_tokens(content: &Content) -> u64 {
-    match content {
-        Content::Text { text, .. } => approx_tokens(text),
-        Content::Thinking { thinking, redacted, .. } => {
-            approx_tokens(thinking) + redacted.as_deref().map_or(0, approx_tokens)
-        }
-        Content::ToolUse { tool_name, arguments, arguments_raw, .. } => {
-            let arguments =
-                arguments_raw.as_deref().map_or_else(|| approx_tokens(&arguments.to_string()), approx_tokens);
-            approx_tokens(tool_name) + arguments
-        }
-        Content::ToolResult { result, .. } => match result.as_str() {
-            Some(text) => approx_tokens(text),
-            None => approx_tokens(&result.to_string()),
-        },
-        Content::Image { .. } => IMAGE_TOKENS,
-        Content::Reference { .. } | Content::PartialReference { .. } => REFERENCE_TOKENS,
-        // Opaque: a proof costs nothing of its own that could be told from its length.
-        Content::ThinkingSignature { .. } | Content::Other(_) => 0,
-    }
-}
-
-/// Roughly how many tokens a text has: one for each character of the scripts without spaces (Han, kana, Hangul), one
-/// for every four others, rounded up. Good to about a third; for warnings and for the manifest, never for a bill.
-pub fn approx_tokens(text: &str) -> u64 {
-    // Asked of each text of a path with each message.
-    if text.is_ascii() {
-        return (text.len() as u64).div_ceil(4);
-    }
-    let (mut dense, mut other) = (0_u64, 0_u64);
-    for c in text.chars() {
-        if is_dense(c) {
-            dense += 1;
-        } else {
-            other += 1;
-        }
-    }
-    dense + other.div_ceil(4)
-}
-
-/// Characters that are about a token each: CJK punctuation and kana, Han with its extensions, Hangul, full-width forms.
-fn is_dense(c: char) -> bool {
-    matches!(c,
-        '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
-        | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
 }
 
 #[cfg(test)]

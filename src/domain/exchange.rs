@@ -9,7 +9,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::failure::Invalid;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
 use crate::limits;
-use crate::settle::NotSent;
 
 /// How an exchange came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -170,6 +169,23 @@ impl Params {
             },
             thinking: self.thinking.or(base.thinking),
         }
+    }
+}
+
+/// Something that was asked for and is not sent, or not as it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct NotSent {
+    /// As in [`Params`].
+    pub param: String,
+    /// Why, as the end of a sentence without its stop.
+    pub reason: String,
+}
+
+impl NotSent {
+    /// It as a sentence for people.
+    pub fn sentence(&self) -> String {
+        let as_asked = if self.param == "thinking" { " as asked" } else { "" };
+        format!("{} was not sent{as_asked}: {}.", self.param, self.reason)
     }
 }
 

@@ -48,6 +48,7 @@ pub mod segment;
 pub mod selection;
 pub mod settle;
 pub mod sources;
+pub mod tokens;
 pub mod told;
 pub mod too_long;
 pub mod tool;
@@ -64,7 +65,7 @@ pub use chat::Chat;
 pub use cost::{Charge, Cost, CostBasis};
 pub use deletion::{Deleted, DeletionKind, Restored};
 pub use event::Event;
-pub use exchange::{Exchange, ExchangeKind, Params, Thinking};
+pub use exchange::{Exchange, ExchangeKind, NotSent, Params, Thinking};
 pub use failure::{Failure, FailureKind, Invalid};
 pub use graft::Graft;
 pub use id::{
@@ -73,6 +74,5 @@ pub use id::{
 };
 pub use imported::{Difference, DifferenceKind, ImportedFrom, UNKNOWN_MODEL};
 pub use needle::Needle;
-pub use settle::NotSent;
 pub use turn::{Role, Turn, TurnStatus};
 pub use usage::Usage;

@@ -1,13 +1,10 @@
 //! The one table of bounds and clocks (reliability.md 1.3, 1.6). A bound reached is a normal, named ending.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
-mod exports;
-mod patience;
 mod search;
 
-pub use exports::*;
-pub use patience::*;
 pub use search::*;
 
 /// The largest count that is believed: of tokens, bytes, events, millionths of a dollar (`bounded_sum!` has it as well).
@@ -351,6 +348,22 @@ pub const IMAGE_MEMORY: u64 = 256 << 20;
 pub const ANIMATION_PIXELS: u64 = 16_000_000;
 /// Chats that the list shows at once, and that each press of "Show older chats" brings.
 pub const LISTED_CHATS: u32 = 200;
+/// Differences of a chat to its source: how many are kept, and the bytes of each.
+pub const DIFFERENCES: usize = 400;
+pub const DIFFERENCE_BYTES: usize = 4 << 10;
+/// Pictures within a page that stands alone: the bytes of one, and of all. Base64 makes a third more of them.
+pub const PAGE_PICTURE_BYTES: usize = 12 << 20;
+pub const PAGE_PICTURES_BYTES: usize = 64 << 20;
+/// Attempts before the first content, all together.
+pub const ATTEMPTS: u32 = 3;
+pub const BACKOFF_FIRST: Duration = Duration::from_millis(500);
+pub const BACKOFF_MAX: Duration = Duration::from_secs(8);
+/// A provider that asks to wait longer than this is not waited for.
+pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
+/// How often a request that nothing came of is sent again.
+pub const PROVIDER_RETRIES: RangeInclusive<u32> = 0..=5;
+/// How many seconds of silence are waited for: before the first byte, and between any two.
+pub const PROVIDER_SILENCE_SECONDS: RangeInclusive<u32> = 5..=1_800;
 
 #[cfg(test)]
 mod tests {

@@ -4,29 +4,10 @@
 
 use std::fmt::Display;
 
-use serde::{Deserialize, Serialize};
-
 use crate::capabilities::{Capabilities, Takes};
-use crate::exchange::{Params, Thinking};
+use crate::exchange::{NotSent, Params, Thinking};
 use crate::failure::Invalid;
 use crate::provider::{Reasoning, is_thinking_mode};
-
-/// Something that was asked for and is not sent, or not as it was asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct NotSent {
-    /// As in [`Params`].
-    pub param: String,
-    /// Why, as the end of a sentence without its stop.
-    pub reason: String,
-}
-
-impl NotSent {
-    /// It as a sentence for people.
-    pub fn sentence(&self) -> String {
-        let as_asked = if self.param == "thinking" { " as asked" } else { "" };
-        format!("{} was not sent{as_asked}: {}.", self.param, self.reason)
-    }
-}
 
 /// What goes out.
 #[derive(Debug, Clone, PartialEq)]

@@ -30,16 +30,13 @@ mod rename;
 mod scan;
 mod shape;
 mod spool;
-mod walk;
 mod write;
 
 pub use bytes::Bytes;
 pub use check::check;
-pub use filed::{FiledChat, FiledDocument, Part};
-pub use read::Item;
+pub use filed::{FiledChat, FiledDocument, Item, Part};
 pub(crate) use read::{read, version_of};
 pub use rename::Renamed;
-use rename::document_ids;
 pub use spool::Scratch;
 pub use write::Writer;
 
@@ -47,6 +44,10 @@ pub use write::Writer;
 pub const FORMAT: &str = "turnleaf-archive";
 /// Rises when an older Turnleaf could not read it any more. Since 2 a call may be written after another.
 pub const VERSION: u32 = 2;
+
+/// The lists of an archive, in the order in which they are taken.
+const LISTS: [&str; 3] = ["blobs", "documents", "chats"];
+const CHATS: usize = 2;
 
 /// One chat with all of its branches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -27,8 +27,9 @@ use crate::made;
 use crate::members::that_may_hold_chats;
 use crate::names::Names;
 use crate::notes::Notes;
-use crate::reading::{Stopped, Taker, read_parts};
+use crate::parts::read_parts;
 use crate::report::What;
+use crate::taker::{Stopped, Taker};
 use crate::tree::{Node, grow};
 
 mod fragments;

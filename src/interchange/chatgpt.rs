@@ -30,14 +30,14 @@ use crate::fields;
 use crate::input::Input;
 use crate::members;
 use crate::notes::Notes;
-use crate::reading::{Stopped, Taker, read_parts};
+use crate::parts::read_parts;
 use crate::report::{Place, What};
+use crate::taker::{Stopped, Taker};
 use crate::tree::{self, Node};
 use assets::Assets;
 use cited::Room;
 use content::{Content, Speaker};
 
-mod about;
 mod assets;
 mod calls;
 mod cited;
@@ -73,7 +73,7 @@ fn conversation(value: &Value, assets: &Assets, notes: &mut Notes) -> Option<Con
         notes.add(What::LeftOut, "", "it is no conversation: it has no messages (mapping)");
         return None;
     };
-    let model = about::model(value).or_else(|| about::usual_model(value));
+    let model = model_of(value).or_else(|| usual_model(value));
     let mut reader = Reader { mapping, assets, instructions: Vec::new(), model };
     let mut nodes: Vec<Node> = mapping.iter().map(|(id, node)| reader.node(id, node, notes)).collect();
     calls::time_thoughts(&mut nodes, mapping, notes);
@@ -84,7 +84,7 @@ fn conversation(value: &Value, assets: &Assets, notes: &mut Notes) -> Option<Con
         return None;
     }
     let system_prompt = reader.system_prompt(notes);
-    about::tell_place(value, notes);
+    tell_place(value, notes);
     Some(Conversation {
         source_id,
         title: fields::text(value, "title").unwrap_or_default().to_owned(),
@@ -163,8 +163,8 @@ impl Reader<'_> {
             return None;
         }
         // What a tool says is of no model: it is part of the reply that called it.
-        let model = about::model(metadata).filter(|_| speaker == Speaker::Assistant);
-        self.model = self.model.take().or_else(|| about::usual_model(metadata));
+        let model = model_of(metadata).filter(|_| speaker == Speaker::Assistant);
+        self.model = self.model.take().or_else(|| usual_model(metadata));
         let (role, is_reply) = match speaker {
             Speaker::User => (Role::User, false),
             Speaker::System => (Role::System, false),
@@ -275,6 +275,32 @@ fn ending(read: &Content<'_>) -> Ending {
         (Speaker::Assistant, _, Some("interrupted")) => Ending::Cancelled,
         (Speaker::Assistant, Some("finished_partial_completion" | "in_progress"), _) => Ending::Cancelled,
         _ => Ending::Complete,
+    }
+}
+
+/// The model that a message is of.
+fn model_of(metadata: &Value) -> Option<String> {
+    model_named(metadata, "model_slug")
+}
+
+/// The model of the replies that name none.
+fn usual_model(of: &Value) -> Option<String> {
+    model_named(of, "default_model_slug")
+}
+
+/// `auto` is a choice, not a model.
+fn model_named(of: &Value, name: &str) -> Option<String> {
+    fields::text(of, name).filter(|model| *model != "auto").map(str::to_owned)
+}
+
+/// Tells where the conversation was had: with a GPT, or in a project.
+fn tell_place(value: &Value, notes: &mut Notes) {
+    let is_projects = fields::text(value, "gizmo_id").is_some_and(|id| id.starts_with("g-p-"));
+    match fields::text(value, "gizmo_type") {
+        Some("snorlax") => notes.add(What::Lost, "", "it belongs to a project, which is not kept"),
+        _ if is_projects => notes.add(What::Lost, "", "it belongs to a project, which is not kept"),
+        Some("gpt") => notes.add(What::Lost, "", "it was had with a GPT of somebody's making, which is not kept"),
+        _ => {}
     }
 }
 

@@ -26,8 +26,9 @@ use crate::fields;
 use crate::input::{Input, Parts};
 use crate::members;
 use crate::notes::Notes;
-use crate::reading::{Stopped, Taker, read_parts};
+use crate::parts::read_parts;
 use crate::report::What;
+use crate::taker::{Stopped, Taker};
 use crate::tree::{self, Node};
 
 mod content;

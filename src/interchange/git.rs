@@ -36,8 +36,6 @@ mod said;
 
 /// Turns of one folder: a folder is written anew with each turn in it.
 const IN_A_FOLDER: i64 = 100;
-/// Characters of a commit's first line, as its readers expect it.
-const SUBJECT: usize = 72;
 /// The file that lies beside git's own.
 const BESIDE: &str = "turnleaf.json";
 /// What git reads first.
@@ -148,7 +146,7 @@ impl<S: Read + Write + Seek> Repository<S> {
             refs.iter().filter_map(|(name, at, _)| Some(format!("{} refs/heads/{name}\n", (*at)?))).collect();
         packed.sort_by(|one, other| one[41..].cmp(&other[41..]));
         let packed = format!("# pack-refs with: peeled fully-peeled sorted \n{}", packed.concat());
-        let title = first_line(&chat.title, SUBJECT);
+        let title = first_line(&chat.title, said::SUBJECT);
         self.pack.write(place)?;
         for folder in ["objects/info/", "objects/pack/", "refs/heads/", "refs/tags/"] {
             place.folder(folder)?;

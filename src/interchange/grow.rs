@@ -6,17 +6,13 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, Utc};
-use uuid::Uuid;
-
 use crate::archive::ArchivedChat;
 use crate::conversation::{Conversation, Ending, Message};
 use crate::domain::chat::{ChatSettings, title_from};
 use crate::domain::exchange::Params;
 use crate::domain::turn::{Role, Turn, TurnStatus};
 use crate::domain::{
-    BranchId, Chat, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, Lock, TurnId, UNKNOWN_MODEL,
-    UserId, limits,
+    BranchId, Chat, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, TurnId, limits,
 };
 use crate::report::{Finding, Place, What, messages};
 
@@ -27,21 +23,10 @@ pub mod changed;
 mod generations;
 pub mod onward;
 mod order;
+mod soil;
 mod times;
 
-/// What a conversation does not say about itself.
-pub struct Soil<'s> {
-    /// The owner of the chat.
-    pub owner: UserId,
-    /// Where times are missing.
-    pub now: DateTime<Utc>,
-    /// An id for a part of the conversation, the same each time it is asked for the same part.
-    pub id: &'s dyn Fn(&str) -> Uuid,
-    /// The provider where a message does not name one, such as `openai`.
-    pub provider: &'s str,
-    /// What the pictures and attachments became, by message and piece; what is missing here was told already.
-    pub files: HashMap<(usize, usize), Content>,
-}
+pub use soil::Soil;
 
 /// How much of a source's words on a failure is kept.
 pub(crate) const FAILURE_CHARS: usize = 2_000;
@@ -265,15 +250,6 @@ fn cut(text: &str, longest: usize, told: &mut dyn FnMut()) -> String {
     }
     told();
     text.chars().take(longest).collect::<String>().replace('\0', "\u{2400}")
-}
-
-/// A lock that the database takes: words that are there, within the bound.
-fn lock(provider: Option<&str>, model: Option<&str>, usual: &str) -> Lock {
-    let word = |word: Option<&str>, other: &str| {
-        let word: String = word.unwrap_or_default().trim().chars().filter(|c| !c.is_control()).take(200).collect();
-        if word.is_empty() { other.to_owned() } else { word }
-    };
-    Lock::new(word(provider, usual), word(model, UNKNOWN_MODEL))
 }
 
 #[cfg(test)]

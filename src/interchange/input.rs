@@ -9,8 +9,8 @@ use std::sync::Arc;
 use flate2::bufread::MultiGzDecoder;
 
 use crate::bounds;
-use crate::reading::Stopped;
 use crate::report::{Finding, Place, What};
+use crate::taker::Stopped;
 use archive::{Entry, Spot};
 use measured::Measured;
 pub(crate) use measured::stopped;

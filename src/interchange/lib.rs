@@ -26,8 +26,10 @@ mod members;
 mod names;
 mod notes;
 mod open_webui;
+mod parts;
 pub mod reading;
 pub mod report;
+mod taker;
 mod tree;
 #[cfg(test)]
 mod trial;
@@ -35,8 +37,9 @@ mod trial;
 pub use conversation::{Body, Conversation, Ending, Message, Piece};
 pub use input::Input;
 pub use joined::joined;
-pub use reading::{Format, Stopped, Taker, detect, read};
+pub use reading::{Format, detect, read};
 pub use report::{Finding, Place, What};
+pub use taker::{Stopped, Taker};
 
 /// The model's own crate, under the name that the rooms of the server know it by.
 pub(crate) use turnleaf_domain as domain;

@@ -30,8 +30,9 @@ use crate::input::Input;
 use crate::made;
 use crate::members::that_may_hold_chats;
 use crate::notes::Notes;
-use crate::reading::{Seen, Stopped, Taker, hand_over, tell};
+use crate::parts::Seen;
 use crate::report::{Finding, Place, What};
+use crate::taker::{Stopped, Taker, hand_over, tell};
 use crate::tree::{Node, grow};
 
 mod extra;

@@ -7,17 +7,19 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 
-use crate::domain::attachment::Card;
 pub use crate::domain::export::Part;
 use crate::domain::segment::segments_where;
 use crate::domain::turn::{Role, Turn, TurnStatus};
 use crate::domain::{Block, Content, Difference, ImportedFrom, notice, sources};
 
+mod blocks;
 mod pieces;
 mod reply;
 mod words;
+
+pub use blocks::Options;
 
 /// What stands above everything.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,15 +44,6 @@ pub struct Shown<'a> {
     pub other_versions: usize,
 }
 
-/// How a path is written.
-#[derive(Clone, Copy)]
-pub struct Options<'a> {
-    pub reasoning: Part,
-    pub tools: Part,
-    /// The file of an image, from its sha256 and its MIME type, as it is linked.
-    pub image: &'a dyn Fn(&str, &str) -> String,
-}
-
 /// Writes a path, from its first turn to its last: runs of replies are drawn as one, so a part of a path must not begin
 /// or end inside of one.
 pub fn write(
@@ -62,7 +55,7 @@ pub fn write(
     let title = pieces::inline(chat.title);
     writeln!(out, "# {}\n", if title.is_empty() { words::UNTITLED } else { &title })?;
     if let Some(time) = chat.created_at {
-        writeln!(out, "{} {}\n", words::CREATED, iso(time))?;
+        writeln!(out, "{} {}\n", words::CREATED, pieces::iso(time))?;
     }
     if !chat.system_prompt.trim().is_empty() {
         writeln!(out, "## {}\n", words::SYSTEM_PROMPT)?;
@@ -89,7 +82,7 @@ pub fn write(
 /// Where it came from, and what of it did not come along.
 fn origin(out: &mut impl Write, source: &ImportedFrom) -> io::Result<()> {
     let (file, format) = (pieces::inline(&source.file), pieces::inline(&source.format));
-    writeln!(out, "---\n\n**{}:** {format}, {file}, {}\n", words::IMPORTED_FROM, iso(source.imported_at))?;
+    writeln!(out, "---\n\n**{}:** {format}, {file}, {}\n", words::IMPORTED_FROM, pieces::iso(source.imported_at))?;
     if source.differences.is_empty() {
         return writeln!(out, "{}\n", words::NO_DIFFERENCES);
     }
@@ -158,7 +151,7 @@ fn heading(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
     if let Some(model) = turn.model_used.as_deref().map(pieces::inline).filter(|model| !model.is_empty()) {
         write!(out, " · {model}")?;
     }
-    write!(out, " · {}", iso(turn.created_at))?;
+    write!(out, " · {}", pieces::iso(turn.created_at))?;
     if turn.is_edited() {
         write!(out, " · {}", words::EDITED)?;
     }
@@ -173,48 +166,10 @@ fn said(out: &mut impl Write, blocks: &[Block], options: &Options<'_>) -> io::Re
                 writeln!(out, "**{}**\n", pieces::inline(&words::tool(tool_name)))?;
                 reply::result(out, Some(block), options)?;
             }
-            _ => visible(out, block, options)?,
+            _ => blocks::visible(out, block, options)?,
         }
     }
     Ok(())
-}
-
-/// A block that is drawn by itself: text, an error, an image, a document.
-fn visible(out: &mut impl Write, block: &Block, options: &Options<'_>) -> io::Result<()> {
-    let card = || Card::of(block).unwrap_or_default();
-    match &block.content {
-        Content::Text { text, is_error: true } => failed(out, text),
-        Content::Text { text, .. } if !text.trim().is_empty() => pieces::verbatim(out, text),
-        Content::Image { blob, mime, alt } => image(out, blob, mime, alt, options),
-        Content::Reference { version_timestamp, .. } => document(out, &card(), *version_timestamp),
-        Content::PartialReference { version_timestamp, .. } => {
-            let card = card();
-            document(out, &card, *version_timestamp)?;
-            card.quote.as_deref().map_or(Ok(()), |quote| pieces::quoted(out, quote))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn image(out: &mut impl Write, blob: &str, mime: &str, alt: &str, options: &Options<'_>) -> io::Result<()> {
-    let alt = pieces::inline(alt);
-    let alt = if alt.is_empty() { words::IMAGE } else { &alt };
-    writeln!(out, "![{alt}]({})\n", pieces::target(&(options.image)(blob, mime)))
-}
-
-fn document(out: &mut impl Write, card: &Card, version: Option<DateTime<Utc>>) -> io::Result<()> {
-    write!(out, "**{}:** {}", words::DOCUMENT, pieces::inline(&card.title))?;
-    if let Some((first, last)) = card.lines {
-        write!(out, ", {}", words::lines(first, last))?;
-    }
-    if let Some(version) = version {
-        write!(out, " ({})", words::version(&iso(version)))?;
-    }
-    writeln!(out, "\n")
-}
-
-fn failed(out: &mut impl Write, why: &str) -> io::Result<()> {
-    writeln!(out, "> **{}:** {}\n", words::ERROR, pieces::inline(why))
 }
 
 /// The pages that a reply rests on.
@@ -240,7 +195,7 @@ fn ending(out: &mut impl Write, turn: &Turn, is_empty: bool) -> io::Result<()> {
     match (turn.status, &turn.error) {
         (TurnStatus::Error, Some(error)) => {
             if !says_why {
-                failed(out, &error.message)?;
+                blocks::failed(out, &error.message)?;
             }
             // Of an imported reply it is all that was said in its place.
             error.detail.as_deref().map_or(Ok(()), |detail| pieces::quoted(out, detail))
@@ -261,11 +216,6 @@ fn versions(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
         0 => Ok(()),
         count => writeln!(out, "*{}*\n", words::other_versions(count)),
     }
-}
-
-/// A time as everything can read it, to the second.
-fn iso(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Which entries of an export's archive hold conversations, and which hold something that is not read.
 
 use crate::input::{Input, Part};
-use crate::reading::{Stopped, Taker, tell};
 use crate::report::{Finding, Place, What};
+use crate::taker::{Stopped, Taker, tell};
 
 /// Tells the parts that conversations stand in: the entries that exports name so; of an archive that has none of them,
 /// every JSON; what is no archive, whole.

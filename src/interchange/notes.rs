@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::bounds;
 use crate::fields::{self, Dated};
-use crate::reading::{Stopped, Taker, tell};
 use crate::report::{Finding, Place, What};
+use crate::taker::{Stopped, Taker, tell};
 
 /// The findings of one conversation.
 #[derive(Debug)]

@@ -21,8 +21,9 @@ use crate::domain::turn::Role;
 use crate::fields;
 use crate::input::{Input, Part};
 use crate::notes::Notes;
-use crate::reading::{Stopped, Taker, read_parts};
+use crate::parts::read_parts;
 use crate::report::What;
+use crate::taker::{Stopped, Taker};
 use crate::tree::{self, Node};
 
 mod content;

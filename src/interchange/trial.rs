@@ -11,8 +11,9 @@ use zip::write::SimpleFileOptions;
 
 use crate::conversation::{Body, Bytes, Conversation, Ending, Message};
 use crate::input::Input;
-use crate::reading::{Format, Stopped, Taker, read};
+use crate::reading::{Format, read};
 use crate::report::{Finding, What};
+use crate::taker::{Stopped, Taker};
 
 /// Keeps what it is given.
 #[derive(Default)]

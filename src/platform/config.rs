@@ -5,7 +5,9 @@ pub mod binding;
 pub mod database;
 pub mod drain;
 pub mod environment;
+mod error;
 pub mod file;
+mod flags;
 pub mod listen;
 pub mod logging;
 pub mod masked;
@@ -20,6 +22,9 @@ pub mod tool_servers;
 
 use std::path::PathBuf;
 
+pub use error::ConfigError;
+pub use flags::Flags;
+
 use crate::config::database::DatabaseUrl;
 use crate::config::drain::Drain;
 use crate::config::environment::Environment;
@@ -32,19 +37,6 @@ use crate::config::setting::Setting;
 use crate::config::size::Size;
 use crate::config::tool_servers::ToolServer;
 use crate::price::Price;
-
-/// What the command line sets. Everything absent is left to the environment, the file and the defaults.
-#[derive(Debug, Clone, Default)]
-pub struct Flags {
-    /// `--listen HOST:PORT`
-    pub listen: Option<String>,
-    /// `--database URL`
-    pub database: Option<String>,
-    /// `--data-dir DIR`
-    pub data_dir: Option<PathBuf>,
-    /// `--config FILE`
-    pub config: Option<PathBuf>,
-}
 
 /// Everything that can be set from outside.
 #[derive(Debug, Clone)]
@@ -70,17 +62,6 @@ pub struct Config {
     pub logging: Logging,
     /// A directory that holds the built site, instead of the one inside the binary. For development.
     pub site_root: Option<PathBuf>,
-}
-
-/// The configuration cannot be used; the process exits with 78. The text names the setting and never shows a secret.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ConfigError(String);
-
-impl ConfigError {
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
 }
 
 impl Config {

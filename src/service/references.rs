@@ -10,7 +10,7 @@ use super::messages::{self, Message, MessageBlock, Piece};
 use super::turns::StartTurn;
 use super::{Service, ServiceError};
 use turnleaf_domain::attachment::{Card, DOCUMENT, WRAPPING_TOKENS, image_tokens, is_attached, is_reference};
-use turnleaf_domain::context::approx_tokens;
+use turnleaf_domain::tokens::approx_tokens;
 use turnleaf_domain::{Block, Content, DocumentId, Invalid, Role, Turn, TurnId, UserId, limits, quoted, selection};
 use turnleaf_store::blobs::FormKind;
 use turnleaf_store::documents::{self, Document, Version};

@@ -6,12 +6,10 @@
 //! another one may claim the database in between. So [`Claim::watch`] probes the connection and takes a lost lock again,
 //! writes wait meanwhile ([`ClaimGate`]), and what drives replies checks the epoch in its transactions ([`Db::fence`]).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{Connection, Error};
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::db::{Db, Tx};
@@ -19,6 +17,10 @@ use crate::error::StoreError;
 use crate::postgres_tx::is_alive;
 use crate::time_limits::{TimeLimits, within};
 use turnleaf_platform::ids::BootId;
+
+pub(super) mod gate;
+
+pub use gate::{ClaimGate, ClaimState};
 
 /// The key of the advisory lock.
 const SERVING_LOCK: i64 = 0x7475_726e_7365_7276;
@@ -42,80 +44,6 @@ const TRY_AGAIN: Duration = Duration::from_millis(200);
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long a start waits for the session of a process that was killed: a server with much to do ends it late.
 const LET_GO: Duration = Duration::from_secs(3);
-
-/// How this process stands to the database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClaimState {
-    /// It claims nothing: a command, or a file.
-    Unclaimed,
-    /// It drives the replies, under this epoch.
-    Held(i64),
-    /// The connection that holds the lock broke. Writes wait until it is taken again.
-    Lost(i64),
-    /// Another process has claimed the database since. Final.
-    Taken,
-}
-
-impl ClaimState {
-    /// The epoch under which this process writes, or wrote last.
-    fn epoch(self) -> Option<i64> {
-        match self {
-            Self::Held(epoch) | Self::Lost(epoch) => Some(epoch),
-            Self::Unclaimed | Self::Taken => None,
-        }
-    }
-}
-
-/// What every write passes.
-#[derive(Debug, Clone)]
-pub struct ClaimGate(Arc<watch::Sender<ClaimState>>);
-
-impl Default for ClaimGate {
-    fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(ClaimState::Unclaimed)))
-    }
-}
-
-impl ClaimGate {
-    fn state(&self) -> ClaimState {
-        *self.0.borrow()
-    }
-
-    /// Changes the state, unless another process has the database.
-    fn set(&self, state: ClaimState) {
-        self.0.send_if_modified(|now| {
-            let changes = *now != ClaimState::Taken && *now != state;
-            if changes {
-                *now = state;
-            }
-            changes
-        });
-    }
-
-    /// Closes the gate where the epoch of this process was not found.
-    fn check(&self, found: Option<i64>) -> Result<(), StoreError> {
-        if found.is_some() {
-            return Ok(());
-        }
-        self.set(ClaimState::Taken);
-        Err(StoreError::InUse)
-    }
-
-    async fn until(&self, is_so: impl FnMut(&ClaimState) -> bool) -> ClaimState {
-        let mut states = self.0.subscribe();
-        // The sender lives in self, so this cannot fail while we wait.
-        states.wait_for(is_so).await.map_or(ClaimState::Taken, |state| *state)
-    }
-
-    /// Waits until the claim is not lost, at most as long as `patience` says.
-    pub(super) async fn until_writable(&self, patience: Duration) -> Result<(), StoreError> {
-        match tokio::time::timeout(patience, self.until(|state| !matches!(state, ClaimState::Lost(_)))).await {
-            Ok(ClaimState::Taken) => Err(StoreError::InUse),
-            Ok(_) => Ok(()),
-            Err(_) => Err(StoreError::Busy("the claim of the database is being taken again".into())),
-        }
-    }
-}
 
 impl Db {
     /// How this process stands to the database.

@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{PgPool, Sqlite, SqlitePool, Transaction};
 
-use crate::claim::ClaimGate;
-use crate::dialect;
+use crate::claim::gate::ClaimGate;
 use crate::error::StoreError;
 use crate::postgres_tx::PostgresTx;
 use crate::time_limits::{TimeLimits, within};
@@ -100,30 +98,6 @@ pub enum Tx {
 }
 
 impl Db {
-    /// Opens the database that a URL names: `sqlite://path` (made if missing) or `postgres://…`.
-    ///
-    /// # Errors
-    /// `UnknownScheme` for anything else, so that a misspelt URL never becomes a new empty SQLite file; `Damaged` when
-    /// the file is no database; driver errors when it cannot be reached.
-    pub async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::open_within(url, TimeLimits::COMMAND).await
-    }
-
-    /// The same with time limits of its own, which a file does not need.
-    pub async fn open_within(url: &str, limits: TimeLimits) -> Result<Self, StoreError> {
-        let scheme = url.split(':').next().unwrap_or_default();
-        match scheme {
-            "sqlite" => dialect::open_sqlite_url(url).await,
-            "postgres" | "postgresql" => dialect::open_postgres(url, limits).await,
-            _ => Err(StoreError::UnknownScheme(scheme.to_owned())),
-        }
-    }
-
-    /// Opens a SQLite file (made if missing) whose path may hold characters that a URL would have to escape.
-    pub async fn open_file(path: &Path) -> Result<Self, StoreError> {
-        dialect::open_sqlite(SqliteConnectOptions::new().filename(path)).await
-    }
-
     /// Begins a writing transaction. On SQLite it holds the write lock from the start, so no later statement of it can
     /// find the database busy.
     ///

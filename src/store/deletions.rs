@@ -22,7 +22,7 @@ mod mark;
 pub mod purge;
 mod restore;
 
-pub use mark::{Marked, NewDeletion, Root, mark};
+pub use mark::{Marked, NewDeletion, Root, first_of_branch, mark};
 pub use restore::{Unmarked, restore};
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
@@ -66,9 +66,6 @@ sql! {
             UNION ALL SELECT t.id, t.prev_turn_id, t.deleted_at IS NULL, up.step + 1 \
             FROM up JOIN turns t ON t.id = up.prev_turn_id WHERE NOT up.is_left) \
         SELECT id, is_left FROM up ORDER BY step DESC LIMIT 1";
-    FIRST_OF_BRANCH = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
-        WHERE c.owner_id = $1 AND t.branch_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
-        ORDER BY t.depth LIMIT 1";
 }
 
 /// A deletion as Trash lists it.
@@ -202,12 +199,4 @@ pub async fn nearest_left(
         query.fetch_optional(pool).await?
     });
     Ok(nearest.map(|(id, is_left)| is_left.then(|| TurnId::from(id))))
-}
-
-/// The first turn of a branch of this owner; `None` for a branch without turns.
-pub async fn first_of_branch(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<TurnId>, StoreError> {
-    let first: Option<Uuid> = on!(db, |pool| {
-        sqlx::query_scalar(FIRST_OF_BRANCH).bind(owner.uuid()).bind(branch.uuid()).fetch_optional(pool).await?
-    });
-    Ok(first.map(TurnId::from))
 }

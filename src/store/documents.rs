@@ -265,8 +265,3 @@ pub async fn chats(db: &Db, owner: UserId, id: DocumentId, limit: u32) -> Result
     });
     Ok(readable::readable(rows, "chats").into_iter().map(|(id, title, _)| (id.into(), title)).collect())
 }
-
-/// Notes as they are stored.
-fn notes_json(notes: &[String]) -> String {
-    serde_json::to_string(notes).unwrap_or_else(|_| "[]".to_owned())
-}

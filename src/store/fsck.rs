@@ -10,25 +10,15 @@ use uuid::Uuid;
 use crate::db::Db;
 use crate::dialect;
 use crate::error::StoreError;
-use crate::readable::{Readable, readable_and_errors};
 use turnleaf_domain::limits;
 
-/// Rules: a statement that gives the ids of the rows that break an invariant, and what is then wrong with each.
-macro_rules! rules {
-    ($($name:ident: $invariant:literal, $table:literal, $what:literal, $text:expr;)*) => {
-        pub(super) const RULES: &[$crate::fsck::Rule] = &[$($crate::fsck::Rule {
-            invariant: $invariant,
-            table: $table,
-            what: $what,
-            text: $text,
-        }),*];
-        pub(super) const STATEMENTS: &[(&str, &str)] = &[$((stringify!($name), $text)),*];
-    };
-}
+#[macro_use]
+mod rule;
 
 mod attachments;
 mod bodies;
 mod calls;
+mod finding;
 mod journal;
 mod references;
 pub mod repair;
@@ -36,44 +26,9 @@ mod search;
 mod tree;
 mod values;
 
-/// One invariant that does not hold somewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// `I1` to `I14` are domain.md 4.4's, `C19` its 4.2's, `R1` to `R15` reliability.md 1.4.2's, `storage` is the
-    /// database's own check, `search` the index of the search, `quota` the bytes that were counted.
-    pub invariant: &'static str,
-    pub table: &'static str,
-    /// Of the row at which it was found.
-    pub id: String,
-    /// What is wrong with it, as a sentence.
-    pub what: String,
-}
-
-impl Finding {
-    /// Whether it is a stored value that cannot be read, which [`repair`] takes up.
-    pub fn is_unreadable_value(&self) -> bool {
-        self.invariant == "storage" && !self.table.is_empty() && self.what.contains(UNREADABLE)
-    }
-}
-
-/// What is said of a value that cannot be read, behind its column.
-const UNREADABLE: &str = "cannot be read";
-
-/// What else is going on while the checker runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum While {
-    /// Replies are being written: a turn that is not over is in order.
-    Serving,
-    /// Nothing runs: a turn that is not over is one that nobody will end.
-    Stopped,
-}
-
-struct Rule {
-    invariant: &'static str,
-    table: &'static str,
-    what: &'static str,
-    text: &'static str,
-}
+pub use finding::Finding;
+use finding::{finding, names};
+pub use journal::While;
 
 pub(super) fn statements() -> impl Iterator<Item = (&'static str, &'static [(&'static str, &'static str)])> {
     let checks = [
@@ -114,25 +69,4 @@ pub async fn check(db: &Db, meanwhile: While) -> Result<Vec<Finding>, StoreError
     bodies::check(db, &mut findings).await?;
     search::check(db, &mut findings).await?;
     Ok(findings)
-}
-
-fn finding(invariant: &'static str, table: &'static str, id: impl ToString, what: impl Into<String>) -> Finding {
-    Finding { invariant, table, id: id.to_string(), what: what.into() }
-}
-
-/// The ids of rows. One that cannot be read is among the [`values`].
-fn names<T>(rows: Vec<Readable<(T,)>>) -> Vec<T> {
-    readable_and_errors(rows).0.into_iter().map(|(name,)| name).collect()
-}
-
-/// A stored value that cannot be read is a finding, every other failure ends the check.
-fn unreadable<T>(read: Result<T, StoreError>, findings: &mut Vec<Finding>) -> Result<Option<T>, StoreError> {
-    match read {
-        Ok(value) => Ok(Some(value)),
-        Err(StoreError::Inconsistent { table, column, id, reason }) => {
-            findings.push(finding("storage", table, id, format!("its {column} {UNREADABLE}: {reason}")));
-            Ok(None)
-        }
-        Err(other) => Err(other),
-    }
 }

@@ -4,9 +4,9 @@
 //! `Ok(None)`. A read that serves a person takes the owner and filters by it in SQL. The store mints no id and reads no
 //! clock: callers bring both. Not for rules of the model: they are `turnleaf_domain`'s.
 //!
-//! In reading order: [`db`] (connections, transactions, the macros), [`dialect`] (the only place where the databases
-//! differ, with `postgres_tx`, [`time_limits`] and [`claim`], which only PostgreSQL needs), [`migrate`], [`error`], then one
-//! file per group of tables, and [`fsck`], which checks them all.
+//! In reading order: [`db`] (connections, transactions, the macros), `pools` (opening), [`dialect`] (the only place where
+//! the databases differ, with `pools` and with `postgres_tx`, [`time_limits`] and [`claim`], which only PostgreSQL needs),
+//! [`migrate`], [`error`], then one file per group of tables, and [`fsck`], which checks them all.
 
 #[macro_use]
 pub mod db;
@@ -15,6 +15,7 @@ pub mod dialect;
 pub mod error;
 pub mod migrate;
 mod pattern;
+mod pools;
 mod postgres_tx;
 pub mod readable;
 mod rows;

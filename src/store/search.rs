@@ -17,6 +17,7 @@ pub mod fold;
 pub mod hits;
 pub mod index;
 pub mod keys;
+mod kind;
 pub mod look;
 pub mod parts;
 pub mod query;
@@ -25,41 +26,9 @@ pub(crate) mod words;
 pub use cursor::Cursor;
 pub use excerpt::Marked;
 pub use hits::Hit;
+pub use kind::Kind;
 pub use look::{Filter, Page, look};
 pub use query::Query;
-
-/// What can be found, in the order in which it is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// A chat, by its title.
-    Chat,
-    /// A document, by its title and its newest text.
-    Document,
-    /// A message or a reply, on whatever branch.
-    Turn,
-}
-
-impl Kind {
-    pub const ALL: [Self; 3] = [Self::Chat, Self::Document, Self::Turn];
-
-    /// As the tables have it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Document => "document",
-            Self::Turn => "turn",
-        }
-    }
-
-    /// The table of its rows.
-    fn table(self) -> &'static str {
-        match self {
-            Self::Chat => "chats",
-            Self::Document => "documents",
-            Self::Turn => "turns",
-        }
-    }
-}
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
     [("search/catch_up", catch_up::STATEMENTS), ("search/index", index::STATEMENTS), ("search/look", look::STATEMENTS)]

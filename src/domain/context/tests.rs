@@ -6,6 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::block::ToolStatus;
 use crate::sample;
+use crate::tokens::approx_tokens;
 use crate::turn::TurnStatus;
 
 fn openai() -> Lock {
@@ -259,15 +260,6 @@ fn canonical_text_holds_the_words_and_nothing_else() {
     contents.insert(1, Content::ThinkingSignature { signature: "c2lnbmF0dXJl".into(), attaches_to: None });
     let text = canonical_text(&sample::reply(2, contents));
     assert_eq!(text, "It is **-3 °C** in Oslo.\n\n```rust\nfn main() {}\n```\n");
-}
-
-#[test]
-fn tokens_are_estimated_by_script() {
-    let table =
-        [("", 0), ("a", 1), ("four", 1), ("fives", 2), ("你好世界", 4), ("你好, abc", 4), ("안녕", 2), ("カナ。", 3)];
-    for (text, tokens) in table {
-        assert_eq!(approx_tokens(text), tokens, "{text:?}");
-    }
 }
 
 /// Any path: whose lock each reply has, whether it has raw, how it ended, whether there is anything in it.

@@ -9,12 +9,19 @@ use serde_json::{Error, Value, json};
 
 use super::after::{Before, Read};
 use super::spool::{Spool, Spot};
-use super::{ArchivedBranch, ArchivedGeneration, ArchivedVersion, Bytes};
+use super::{ArchivedBlob, ArchivedBranch, ArchivedGeneration, ArchivedVersion, Bytes};
 use crate::bounds;
 use crate::domain::{BranchId, Chat, Difference, DocumentId, Exchange, GenerationId, ImportedFrom, Turn, TurnId};
 
 /// Parts are taken out together as long as they are no longer than this, as a text.
 const TOGETHER: u64 = 1 << 20;
+
+/// One thing of an archive.
+pub enum Item {
+    Document(Box<FiledDocument>),
+    Blob(ArchivedBlob),
+    Chat(Box<FiledChat>),
+}
 
 /// A chat, which keeps the rules ([`super::check`]); its images and documents may be missing.
 pub struct FiledChat {

@@ -10,13 +10,38 @@ use serde_json::{Map, Value};
 
 use super::check::Check;
 use super::filed::{FiledChat, FiledDocument, Request, Waiting, request_of, with_calls};
-use super::read::{Halt, LeftOut};
+use super::rename::document_ids;
 use super::scan::{Fault, Scan};
 use super::shape::{CallShape, source};
 use super::spool::{Spool, Spot};
-use super::{ArchivedBranch, ArchivedVersion, document_ids};
+use super::{ArchivedBranch, ArchivedVersion};
 use crate::bounds;
 use crate::domain::{Chat, Difference, DocumentId, Exchange, ImportedFrom, Turn, limits};
+use crate::taker::Stopped;
+
+/// Why an element is not taken: the archive cannot be read on, or nobody takes anything any more.
+pub(super) enum Halt {
+    Fault(Fault),
+    Stopped(Stopped),
+}
+
+impl From<Fault> for Halt {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<Stopped> for Halt {
+    fn from(stopped: Stopped) -> Self {
+        Self::Stopped(stopped)
+    }
+}
+
+/// An element that is left out: what it is called, as far as that was seen, and why.
+pub(super) struct LeftOut {
+    pub title: String,
+    pub why: String,
+}
 
 /// A chat under way. What is wrong with it first is remembered, and the rest of it is passed over.
 pub(super) struct Filing {

@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::read::LISTS;
+use super::LISTS;
 
 /// What begins there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,25 +1,19 @@
 //! Reading an archive: its blobs, then its documents, then its chats, each element by element. Of a chat or a document no
 //! more is held than what stands around its lists; its turns, calls and versions wait in a file until it is whole.
 
+use std::io::BufRead;
+use std::ops::ControlFlow;
+
+use super::filed::Item;
+use super::filing::{Filing, Halt, LeftOut, damaged, document};
 use super::marks::{self, Mark};
 use super::scan::{Fault, Scan};
-use super::walk::{Start, Walk};
-use super::{ArchivedBlob, FORMAT, FiledChat, FiledDocument, VERSION};
+use super::spool::Spool;
+use super::{ArchivedBlob, CHATS, FORMAT, LISTS, VERSION};
 use crate::bounds;
 use crate::input::{Input, stopped};
-use crate::reading::{Stopped, Taker, tell};
 use crate::report::{Finding, Place, What};
-
-/// The lists of an archive, in the order in which they are taken.
-pub(super) const LISTS: [&str; 3] = ["blobs", "documents", "chats"];
-pub(super) const CHATS: usize = 2;
-
-/// One thing of an archive.
-pub enum Item {
-    Document(Box<FiledDocument>),
-    Blob(ArchivedBlob),
-    Chat(Box<FiledChat>),
-}
+use crate::taker::{Stopped, Taker, tell};
 
 /// Whether the first bytes of a file are those of an archive, and of which version.
 pub(crate) fn version_of(start: &str) -> Option<u32> {
@@ -30,30 +24,6 @@ pub(crate) fn version_of(start: &str) -> Option<u32> {
     value("format")?.strip_prefix('"')?.strip_prefix(FORMAT)?.strip_prefix('"')?;
     let digits: String = value("version")?.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
-}
-
-/// Why an element is not taken: the archive cannot be read on, or nobody takes anything any more.
-pub(super) enum Halt {
-    Fault(Fault),
-    Stopped(Stopped),
-}
-
-impl From<Fault> for Halt {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl From<Stopped> for Halt {
-    fn from(stopped: Stopped) -> Self {
-        Self::Stopped(stopped)
-    }
-}
-
-/// An element that is left out: what it is called, as far as that was seen, and why.
-pub(super) struct LeftOut {
-    pub title: String,
-    pub why: String,
 }
 
 /// Hands over what an archive has. What does not fit is told and passed over, and so is what is damaged, as far as it can
@@ -78,10 +48,10 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopp
 
 /// An archive that is being read, in as many walks as it takes.
 #[derive(Default)]
-pub(super) struct Reading {
+struct Reading {
     file: String,
     /// A list was met.
-    pub is_begun: bool,
+    is_begun: bool,
     has_replacements: bool,
     /// A damage was told; and one that was met in a list which is another walk's to tell of.
     is_told: bool,
@@ -89,18 +59,12 @@ pub(super) struct Reading {
     /// It was told that the rest is not read.
     is_cut: bool,
     /// What the requests come to that are written after others, in bytes.
-    pub whole: u64,
+    whole: u64,
 }
 
 impl Reading {
     /// Tells something of the element that is called so; of the whole where that is empty.
-    pub fn tell(
-        &mut self,
-        taker: &mut dyn Taker,
-        what: What,
-        conversation: String,
-        text: String,
-    ) -> Result<(), Stopped> {
+    fn tell(&mut self, taker: &mut dyn Taker, what: What, conversation: String, text: String) -> Result<(), Stopped> {
         let place = Place { file: self.file.clone(), conversation, message: String::new() };
         tell(taker, Finding { what, place, text })
     }
@@ -181,5 +145,169 @@ impl Reading {
         // Only a chat is a conversation that is left out.
         let what = if walk.number.is_some() && walk.at == CHATS { What::LeftOut } else { What::Lost };
         self.tell(taker, what, walk.place(""), why)
+    }
+}
+
+/// Where a walk begins, or goes on behind what is damaged.
+#[derive(Clone, Copy)]
+enum Start {
+    File,
+    /// Before the name of a list.
+    List,
+    /// Before the next element of the list that it was in.
+    Element,
+}
+
+/// Where a walk is.
+#[derive(Default)]
+struct Walk {
+    /// The list that is taken, or comes next.
+    at: usize,
+    /// The one that may be taken behind it.
+    awaited: usize,
+    /// The element that it is at, from 1.
+    number: Option<u64>,
+    /// Where that begins, or the member.
+    from: u64,
+    /// Whether it goes past a list.
+    is_skipping: bool,
+    /// The first list that stood before its turn.
+    passed: Option<usize>,
+}
+
+impl Walk {
+    /// What the element is called that it is at, as far as its title was seen.
+    fn place(&self, title: &str) -> String {
+        let mut conversation = self.number.map(|number| format!("{} {number}", LISTS[self.at])).unwrap_or_default();
+        if !title.is_empty() {
+            conversation.push_str(", ");
+            conversation.push_str(title);
+        }
+        conversation
+    }
+
+    /// Takes the lists whose turn it is.
+    fn lists<R: BufRead>(
+        &mut self,
+        scan: &mut Scan<R>,
+        start: Start,
+        reading: &mut Reading,
+        taker: &mut dyn Taker,
+    ) -> Result<(), Halt> {
+        match start {
+            Start::File if !scan.enters(b'{')? => return Err(Fault::NotJson.into()),
+            Start::File | Start::List => {}
+            Start::Element => self.elements(scan, reading, taker)?,
+        }
+        loop {
+            (self.number, self.from) = (None, scan.place());
+            // Where no name comes behind a list that was passed, that list may have ended elsewhere.
+            let Some(name) = scan.member()? else { return Ok(()) };
+            self.is_skipping = false;
+            let list = LISTS.iter().position(|list| *list == name);
+            reading.is_begun |= list.is_some();
+            match list {
+                // A list is behind the one that was taken, or is it again.
+                Some(list) if list == self.at || list == self.awaited => {
+                    (self.at, self.awaited) = (list, list + 1);
+                    if scan.enters(b'[')? {
+                        self.elements(scan, reading, taker)?;
+                    } else {
+                        scan.skip()?;
+                        reading.tell(taker, What::Lost, LISTS[list].to_owned(), "it is no list".to_owned())?;
+                    }
+                }
+                Some(list) => {
+                    if list > self.at {
+                        self.passed = Some(self.passed.map_or(list, |passed| passed.min(list)));
+                    }
+                    self.is_skipping = true;
+                    scan.skip()?;
+                }
+                None if name == "damaged" => {
+                    for one in damaged(scan)? {
+                        reading.tell(taker, one.kind, one.place, one.text)?;
+                    }
+                }
+                None => scan.skip()?,
+            }
+        }
+    }
+
+    /// The elements of a list that was gone into, behind the one that it was at.
+    fn elements<R: BufRead>(
+        &mut self,
+        scan: &mut Scan<R>,
+        reading: &mut Reading,
+        taker: &mut dyn Taker,
+    ) -> Result<(), Halt> {
+        let mut spool = None;
+        for number in self.number.map_or(1, |number| number + 1).. {
+            (self.number, self.from) = (Some(number), scan.place());
+            if !scan.has_element()? {
+                break;
+            }
+            self.from = scan.place();
+            if number > bounds::CONVERSATIONS {
+                let text = format!("there are more than {} {}", bounds::CONVERSATIONS, LISTS[self.at]);
+                return Err(Stopped::TooLarge(text).into());
+            }
+            let item = match self.at {
+                0 => blob(scan, &mut spool, taker)?.map(Item::Blob),
+                1 => document(scan, begun(taker)?)?.map(|document| Item::Document(Box::new(document))),
+                _ => {
+                    Filing::begin(begun(taker)?).chat(scan, &mut reading.whole)?.map(|chat| Item::Chat(Box::new(chat)))
+                }
+            };
+            if let Ok(Item::Chat(chat)) = &item
+                && chat.without_request > 0
+            {
+                let place = self.place(&chat.chat.title);
+                let text = format!(
+                    "what was sent in {} calls is left out: whole, all requests are larger than {} GiB",
+                    chat.without_request,
+                    bounds::PUT_TOGETHER_BYTES >> 30
+                );
+                reading.tell(taker, What::Lost, place, text)?;
+            }
+            match item {
+                Ok(item) => match taker.archived(item) {
+                    ControlFlow::Continue(()) => {}
+                    ControlFlow::Break(()) => return Err(Stopped::BrokenOff.into()),
+                },
+                Err(LeftOut { title, why }) => {
+                    let what = if self.at == CHATS { What::LeftOut } else { What::Lost };
+                    reading.tell(taker, what, self.place(&title), why)?;
+                }
+            }
+        }
+        self.number = None;
+        Ok(())
+    }
+}
+
+fn begun(taker: &mut dyn Taker) -> Result<Spool, Halt> {
+    Ok(Spool::new(taker.scratch().map_err(Stopped::Spool)?))
+}
+
+/// The blob that comes. It is read at once: all of them lie in the same place.
+fn blob<R: BufRead>(
+    scan: &mut Scan<R>,
+    spool: &mut Option<Spool>,
+    taker: &mut dyn Taker,
+) -> Result<Result<ArchivedBlob, LeftOut>, Halt> {
+    let spool = match spool {
+        Some(spool) => spool,
+        None => spool.insert(begun(taker)?),
+    };
+    let left_out = |why| LeftOut { title: String::new(), why };
+    spool.clear();
+    let spot = match spool.take(scan)? {
+        Ok(spot) => spot,
+        Err(why) => return Ok(Err(left_out(why))),
+    };
+    match spool.read(spot) {
+        Err(error) if error.is_io() => Err(Fault::Spool(error.into()).into()),
+        read => Ok(read.map_err(|error| left_out(error.to_string()))),
     }
 }

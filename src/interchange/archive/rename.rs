@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{ArchivedBranch, ArchivedGeneration, Part};
+use super::filed::Part;
+use super::{ArchivedBranch, ArchivedGeneration};
 use crate::domain::attachment::DOCUMENT;
 use crate::domain::id::parse_uuid;
 use crate::domain::{Chat, Content, DocumentId, Exchange, Turn};

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::reading::{Format, Stopped, detect};
+use crate::reading::{Format, detect};
+use crate::taker::Stopped;
 use crate::trial::{archive, assert_sound, changed, changes, input, kept, lines};
 
 const SAMPLE: &[u8] = include_bytes!("../samples/chatgpt/conversations.json");

@@ -1,9 +1,11 @@
 //! What a commit says of its turn: who wrote it, its first words, and what is to be known of it.
 
-use super::SUBJECT;
 use super::object::Author;
 use crate::domain::excerpt::first_line;
 use crate::domain::{Content, Role, Turn, TurnStatus};
+
+/// Characters of a commit's first line, as its readers expect it.
+pub const SUBJECT: usize = 72;
 
 /// Who wrote a turn: the person, the system, or the model by its name with the provider's.
 pub fn author(turn: &Turn) -> Author {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::Soil;
+use super::soil::Soil;
 use crate::conversation::{Body, Message, Piece};
 use crate::domain::attachment::{CARD, Card, is_reference};
 use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::lock;
 use super::order::Kept;
 use crate::archive::ArchivedBranch;
 use crate::conversation::Conversation;
 use crate::domain::branch::{Branch, ContextPolicy};
 use crate::domain::turn::{Role, Turn};
-use crate::domain::{BranchId, Chat, Lock, Origin};
+use crate::domain::{BranchId, Chat, Lock, Origin, UNKNOWN_MODEL};
 
 /// Which branch each message stands on.
 #[derive(Debug, Default)]
@@ -106,4 +105,13 @@ pub(super) fn rows(
         Some(ArchivedBranch { branch, system_prompt: chat.system_prompt.clone(), tools: Some(Vec::new()) })
     };
     plan.chains.iter().enumerate().filter_map(row).collect()
+}
+
+/// A lock that the database takes: words that are there, within the bound.
+fn lock(provider: Option<&str>, model: Option<&str>, usual: &str) -> Lock {
+    let word = |word: Option<&str>, other: &str| {
+        let word: String = word.unwrap_or_default().trim().chars().filter(|c| !c.is_control()).take(200).collect();
+        if word.is_empty() { other.to_owned() } else { word }
+    };
+    Lock::new(word(provider, usual), word(model, UNKNOWN_MODEL))
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::Soil;
+use super::soil::Soil;
 use crate::domain::BlockId;
 use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
 use crate::domain::turn::Turn;

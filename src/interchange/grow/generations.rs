@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Soil;
+use super::soil::Soil;
 use crate::archive::{ArchivedGeneration, Bytes};
 use crate::domain::Lock;
 use crate::domain::turn::{Turn, TurnStatus};

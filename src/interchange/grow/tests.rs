@@ -2,14 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::*;
 use crate::conversation::{Body, Piece};
 use crate::domain::block::{Author, Block, ToolStatus};
-use crate::domain::sample;
+use crate::domain::{UserId, sample};
 
 fn id(key: &str) -> Uuid {
     // Any function of the words will do, as long as other words give another id.

@@ -10,10 +10,9 @@ use zip::read::{Config, OwnedZipFileEntry};
 use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 
-use super::Source;
 use super::measured::stopped;
 use crate::bounds;
-use crate::reading::Stopped;
+use crate::taker::Stopped;
 
 /// Where an entry's bytes are.
 pub(crate) enum Spot {
@@ -33,7 +32,7 @@ pub(crate) struct Entry {
 }
 
 /// The archive's entries without its folders, and whether its directory was there.
-pub(crate) fn entries(source: &mut Source) -> Result<(Vec<Entry>, bool), Stopped> {
+pub(crate) fn entries(source: &mut (impl BufRead + Seek)) -> Result<(Vec<Entry>, bool), Stopped> {
     match listed(source) {
         Ok(entries) => Ok((entries, true)),
         Err(Stopped::Damaged(why)) => {
@@ -44,7 +43,7 @@ pub(crate) fn entries(source: &mut Source) -> Result<(Vec<Entry>, bool), Stopped
     }
 }
 
-fn listed(source: &mut Source) -> Result<Vec<Entry>, Stopped> {
+fn listed(source: &mut (impl BufRead + Seek)) -> Result<Vec<Entry>, Stopped> {
     let damaged = |error: ZipError| match error {
         ZipError::Io(error) => stopped(error),
         other => Stopped::Damaged(other.to_string()),
@@ -94,7 +93,7 @@ const SIGNS: [u8; 4] = *b"PK\x03\x04";
 
 /// Walks from entry to entry. Deflate says itself where it ends, so that entries whose size stands behind them are
 /// found, too; the last one may be cut.
-fn found(source: &mut Source) -> Result<Vec<Entry>, Stopped> {
+fn found(source: &mut (impl BufRead + Seek)) -> Result<Vec<Entry>, Stopped> {
     source.seek(SeekFrom::Start(0)).map_err(stopped)?;
     let from = source;
     let mut entries: Vec<Entry> = Vec::new();
@@ -212,7 +211,7 @@ fn inflate(from: &mut impl BufRead, unpacked: &mut u64) -> Result<u64, Stopped> 
 }
 
 /// The bytes of an entry.
-pub(crate) fn open<'a>(source: &'a mut Source, spot: &'a Spot) -> Result<Box<dyn Read + 'a>, Stopped> {
+pub(crate) fn open<'a>(source: &'a mut (impl BufRead + Seek), spot: &'a Spot) -> Result<Box<dyn Read + 'a>, Stopped> {
     match spot {
         Spot::Listed(entry) => {
             let file = OwnedZipFileEntry::as_ref(entry).with_reader(source, zip::ZipReadOptions::default());

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use crate::bounds;
-use crate::reading::Stopped;
+use crate::taker::Stopped;
 
 /// Reads on until a bound is reached, and says which.
 pub(crate) struct Measured<'a, R> {

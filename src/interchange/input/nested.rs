@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::repair::{plain, string_end};
+use super::repair::{parse, string_end};
 use crate::bounds;
 
 /// The member that says of a message which one of the list it was a child of.
@@ -18,7 +18,7 @@ pub(super) fn flattened(text: &[u8]) -> Option<(Value, Vec<&'static str>)> {
     let cut = cut(text)?;
     let mut put_right = Vec::new();
     let mut read = |text: &[u8]| {
-        let (value, told) = plain(text).ok()?;
+        let (value, told) = parse(text).ok()?;
         put_right.extend(told);
         Some(value)
     };

@@ -8,15 +8,7 @@ use crate::bounds;
 use crate::domain::json_bounds::parse_with_repetition;
 
 /// A value, and what was put right to read it: sentences for a report.
-pub(crate) fn parse(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
-    match parse_with_repetition(text) {
-        Ok((value, is_repeated)) => Ok((value, told(is_repeated))),
-        Err(_) => super::nested::flattened(text).map_or_else(|| plain(text), Ok),
-    }
-}
-
-/// The same for what is no tree in itself.
-pub(super) fn plain(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
+pub(super) fn parse(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
     match parse_with_repetition(text) {
         Ok((value, is_repeated)) => Ok((value, told(is_repeated))),
         Err(error) => {
@@ -32,7 +24,8 @@ pub(super) fn plain(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_jso
     }
 }
 
-fn told(is_repeated: bool) -> Vec<&'static str> {
+/// What is to be told of a value that parses as it stands.
+pub(super) fn told(is_repeated: bool) -> Vec<&'static str> {
     is_repeated.then_some(REPEATED).into_iter().collect()
 }
 

@@ -10,7 +10,8 @@ use zip::write::SimpleFileOptions;
 
 use super::*;
 use crate::conversation::Conversation;
-use crate::reading::{Format, Taker, read};
+use crate::reading::{Format, read};
+use crate::taker::Taker;
 use crate::trial::{archive, input, kept};
 
 /// A conversation with one message.

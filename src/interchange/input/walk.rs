@@ -4,11 +4,13 @@ use serde_json::Value;
 
 use super::elements::{Elements, Step, TooMuch};
 use super::measured::stopped;
-use super::repair;
+use super::nested::flattened;
+use super::repair::{parse, told};
 use super::{Input, place};
 use crate::bounds;
-use crate::reading::{Stopped, Taker, tell};
+use crate::domain::json_bounds::parse_with_repetition;
 use crate::report::{Finding, Place, What};
+use crate::taker::{Stopped, Taker, tell};
 
 /// What `each` hands over: one element, its number from 1 as a place, and the taker that the walk tells its own findings.
 pub(crate) type Visit<'a> = &'a mut dyn FnMut(Value, Place, &mut dyn Taker) -> Result<(), Stopped>;
@@ -38,7 +40,7 @@ impl Input {
                 Ok(None) => break,
                 Ok(Some(Step::Element(text))) => {
                     count += 1;
-                    match repair::parse(text) {
+                    match value(text) {
                         Ok((value, put_right)) => {
                             for text in put_right {
                                 tell(
@@ -82,5 +84,42 @@ impl Input {
             tell(taker, Finding { what: What::PutRight, place: place(&file), text })?;
         }
         Ok(count)
+    }
+}
+
+/// An element as a value, and what was put right to read it: sentences for a report. What does not parse as it stands may
+/// be a tree that is written as one.
+fn value(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
+    match parse_with_repetition(text) {
+        Ok((value, is_repeated)) => Ok((value, told(is_repeated))),
+        Err(_) => flattened(text).map_or_else(|| parse(text), Ok),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_element_is_read_as_it_stands_or_as_a_tree_or_repaired() {
+        for (text, expected, count) in
+            [(r#"{"messages":[]}"#, json!({"messages": []}), 0), (r#"{"a":NaN}"#, json!({"a": null}), 1)]
+        {
+            let (value, put_right) = value(text.as_bytes()).unwrap();
+            assert_eq!((value, put_right.len()), (expected, count), "{text}");
+        }
+        let (start, end) = (r#"{"children":["#, "]}");
+        let deep = format!(r#"{{"messages":[{}{}]}}"#, start.repeat(5_000), end.repeat(5_000));
+        assert_eq!(value(deep.as_bytes()).unwrap().0["messages"].as_array().map(Vec::len), Some(5_000));
+        assert!(value(b"{").is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(text in r#"[\[\]{}",:\\udDcC80NaN\x01 -]{0,60}"#) {
+            let _ = value(text.as_bytes());
+        }
     }
 }

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::Session;
 use crate::bounds;
-use crate::reading::{Format, Seen, detect};
+use crate::parts::Seen;
+use crate::reading::{Format, detect};
 use crate::report::Place;
 use crate::trial::{Kept, archive, assert_sound, changed, changes, input, kept, lines};
 

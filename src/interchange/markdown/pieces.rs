@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use crate::domain::plain::is_hidden;
@@ -163,6 +164,11 @@ fn closing_of_last(text: &str) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// A time as everything can read it, to the second.
+pub fn iso(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::{Options, Part, image, pieces, visible, words};
+use super::blocks::{Options, image, visible};
+use super::{pieces, words};
 use crate::domain::block::Content;
+use crate::domain::export::Part;
 use crate::domain::segment::{Item, ReasoningBlock, Segment, thinking_text, tool_failed};
 use crate::domain::turn::TurnStatus;
 use crate::domain::{Block, told};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::config::logging::Format;
 use crate::config::setting::{Setting, Source};
-use crate::config::tool_servers::ToolServer;
+use crate::config::tool_servers::{Reach, ToolServer};
 
 /// What stands where a secret is set.
 pub const MASK: &str = "********";
@@ -74,8 +74,34 @@ pub fn show(config: &Config) -> Value {
         "find_local_servers": sourced(json!(providers.find_local_servers.value), providers.find_local_servers.source),
         "providers": endpoints,
         "prices": prices,
-        "tool_servers": config.tool_servers.iter().map(ToolServer::masked).collect::<Vec<_>>(),
+        "tool_servers": config.tool_servers.iter().map(tool_server).collect::<Vec<_>>(),
     })
+}
+
+/// A server of tools without what could be a secret, which arguments of programs sometimes are.
+fn tool_server(server: &ToolServer) -> Value {
+    let mut shown = json!({ "id": server.id, "name": server.name });
+    match &server.reach {
+        Reach::Program { argv, env, folder } => {
+            let arguments = argv.iter().skip(1).map(|_| MASK);
+            let program = argv.first().map(String::as_str);
+            shown["command"] = program.into_iter().chain(arguments).collect();
+            shown["env"] = env.keys().map(|name| (name.clone(), json!(MASK))).collect();
+            shown["folder"] = json!(folder.as_ref().map(|folder| folder.display().to_string()));
+        }
+        Reach::Http { url, headers } => {
+            shown["url"] = json!(url.as_str());
+            shown["headers"] = headers.iter().map(|(name, _)| (name.clone(), json!(MASK))).collect();
+        }
+    }
+    shown["idle_seconds"] = json!(server.idle.map(|idle| idle.as_secs()));
+    shown["total_seconds"] = json!(server.total.map(|total| total.as_secs()));
+    let trusted = server.trusted_tools.iter().map(|trusted| match &trusted.sha256 {
+        None => json!(trusted.name),
+        Some(sha256) => json!({ "name": trusted.name, "sha256": sha256 }),
+    });
+    shown["trusted_tools"] = trusted.collect();
+    shown
 }
 
 fn setting<T: Display>(setting: &Setting<T>) -> Value {

@@ -7,14 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Value, json};
 use url::Url;
 
 use crate::base_url;
 use crate::config::ConfigError;
 use crate::config::environment::{Environment, secret_file};
 use crate::config::file::{SecretEntry, ToolServerEntry, ToolTrustEntry};
-use crate::config::masked::MASK;
 use crate::endpoint::is_tool_server_id;
 use turnleaf_domain::limits;
 
@@ -109,32 +107,6 @@ impl ToolServer {
     pub fn is_reached_as(&self, other: &Self) -> bool {
         (&self.id, &self.name, self.idle, self.total) == (&other.id, &other.name, other.idle, other.total)
             && self.reach.is_same_as(&other.reach)
-    }
-
-    /// As `config print` shows it: without what could be a secret, which arguments of programs sometimes are.
-    pub fn masked(&self) -> Value {
-        let mut shown = json!({ "id": self.id, "name": self.name });
-        match &self.reach {
-            Reach::Program { argv, env, folder } => {
-                let arguments = argv.iter().skip(1).map(|_| MASK);
-                let program = argv.first().map(String::as_str);
-                shown["command"] = program.into_iter().chain(arguments).collect();
-                shown["env"] = env.keys().map(|name| (name.clone(), json!(MASK))).collect();
-                shown["folder"] = json!(folder.as_ref().map(|folder| folder.display().to_string()));
-            }
-            Reach::Http { url, headers } => {
-                shown["url"] = json!(url.as_str());
-                shown["headers"] = headers.iter().map(|(name, _)| (name.clone(), json!(MASK))).collect();
-            }
-        }
-        shown["idle_seconds"] = json!(self.idle.map(|idle| idle.as_secs()));
-        shown["total_seconds"] = json!(self.total.map(|total| total.as_secs()));
-        let trusted = self.trusted_tools.iter().map(|trusted| match &trusted.sha256 {
-            None => json!(trusted.name),
-            Some(sha256) => json!({ "name": trusted.name, "sha256": sha256 }),
-        });
-        shown["trusted_tools"] = trusted.collect();
-        shown
     }
 }
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use turnleaf_domain::attachment::{Card, DOCUMENT, ShownAs, ShownAttachment, image_tokens};
-use turnleaf_domain::context::{ManifestEntry, Mode, approx_tokens, show_attached};
+use turnleaf_domain::context::{ManifestEntry, Mode, show_attached};
+use turnleaf_domain::tokens::approx_tokens;
 use turnleaf_domain::{Block, Content, DocumentId, Role, Turn, TurnId, UserId, quoted, selection};
 use turnleaf_platform::hex::hex;
 use turnleaf_providers::provider::{Attached, Shown, ShownImage};

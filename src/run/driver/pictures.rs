@@ -3,8 +3,9 @@
 
 use super::{Halt, Run};
 use turnleaf_domain::attachment::{ShownAs, ShownAttachment};
-use turnleaf_domain::context::{IMAGE_TOKENS, ManifestEntry, Mode, approx_tokens};
+use turnleaf_domain::context::{ManifestEntry, Mode};
 use turnleaf_domain::repair::ProviderState;
+use turnleaf_domain::tokens::{IMAGE_TOKENS, approx_tokens};
 use turnleaf_domain::told::{self, ToolImage};
 use turnleaf_domain::{Block, BlockId, Content, Failure, FailureKind, Role, TurnId};
 use turnleaf_providers::builder::BlockBuilder;

@@ -4,8 +4,7 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::db::Tx;
-use crate::deletions::FIRST_OF_BRANCH;
+use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::rows::{bigint, word};
 use turnleaf_domain::chat::title_from;
@@ -77,6 +76,9 @@ sql! {
     SET_LAST_VIEWED = "UPDATE chats SET last_viewed_turn_id = $2 WHERE id = $1";
     INSERT = "INSERT INTO deletions (id, owner_id, chat_id, kind, root_id, title, turns, branches, \
         last_viewed_turn_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    FIRST_OF_BRANCH = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id \
+        WHERE c.owner_id = $1 AND t.branch_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
+        ORDER BY t.depth LIMIT 1";
 }
 
 /// Where a deletion begins.
@@ -193,6 +195,14 @@ pub async fn mark(tx: &mut Tx, new: &NewDeletion) -> Result<Marked, StoreError> 
 
 async fn text(tx: &mut Tx, query: &'static str, chat: Uuid, id: Uuid) -> Result<Option<String>, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query_scalar(query).bind(chat).bind(id).fetch_optional(conn).await?))
+}
+
+/// The first turn of a branch of this owner; `None` for a branch without turns.
+pub async fn first_of_branch(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<TurnId>, StoreError> {
+    let first: Option<Uuid> = on!(db, |pool| {
+        sqlx::query_scalar(FIRST_OF_BRANCH).bind(owner.uuid()).bind(branch.uuid()).fetch_optional(pool).await?
+    });
+    Ok(first.map(TurnId::from))
 }
 
 async fn mark_turns(tx: &mut Tx, new: &NewDeletion) -> Result<u64, StoreError> {

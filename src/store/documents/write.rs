@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
-use super::{index, notes_json};
+use super::index;
 use crate::db::Tx;
 use crate::error::StoreError;
 use crate::rows::{bigint, plain};
@@ -166,4 +166,9 @@ async fn add(tx: &mut Tx, id: DocumentId, version: &NewVersion<'_>, at: DateTime
             .await?;
     });
     Ok(())
+}
+
+/// Notes as they are stored.
+fn notes_json(notes: &[String]) -> String {
+    serde_json::to_string(notes).unwrap_or_else(|_| "[]".to_owned())
 }

@@ -5,7 +5,8 @@ use crate::db::Db;
 use crate::error::StoreError;
 use turnleaf_domain::{Content, DocumentId, Role, Turn};
 
-use super::{Finding, bodies, finding};
+use super::bodies;
+use super::finding::{Finding, finding};
 
 sql! {
     BLOB_IS_NAMED = "SELECT COUNT(*) FROM block_blobs WHERE block_id = $1 AND sha256 = $2";

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::{Finding, finding, names, unreadable};
+use super::finding::{Finding, finding, names, unreadable};
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::generations::raw::decompress;

@@ -1,6 +1,6 @@
 //! Tool calls of a turn against their results: whoever asks again gets a request that every provider takes.
 
-use super::{Finding, finding};
+use super::finding::{Finding, finding};
 use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::waiting::open_pause;
 use turnleaf_domain::{Block, Content, Turn, TurnStatus};

@@ -2,13 +2,15 @@
 
 use uuid::Uuid;
 
-use super::{Finding, While, attachments, calls, finding, names};
+use super::finding::{Finding, finding, names};
+use super::{attachments, calls};
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::readable::{is_placeholder, unless_damaged};
 use crate::rows::content_text_column;
 use crate::turn_events;
 use crate::turns::read;
+use crate::turns::replay::before_events;
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::waiting::waits_for;
 use turnleaf_domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus, fold};
@@ -17,6 +19,15 @@ sql! {
     TURNS = "SELECT id FROM turns ORDER BY id";
     TEXT = "SELECT content_text FROM turns WHERE id = $1";
     TYPES = "SELECT block_type FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
+}
+
+/// What else is going on while the checker runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum While {
+    /// Replies are being written: a turn that is not over is in order.
+    Serving,
+    /// Nothing runs: a turn that is not over is one that nobody will end.
+    Stopped,
 }
 
 pub(super) async fn check(db: &Db, meanwhile: While, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
@@ -139,7 +150,7 @@ fn replays(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<Finding>) {
     if events.is_empty() {
         return;
     }
-    let mut replayed = read::before_events(turn);
+    let mut replayed = before_events(turn);
     for (seq, why) in fold::fold(&mut replayed, events.iter().map(|(seq, event)| (*seq, event))) {
         findings.push(finding("R7", "turn_events", turn.id, format!("event {seq} cannot be applied: {why}")));
     }
@@ -162,7 +173,7 @@ fn replays(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<Finding>) {
 
 /// The turn as its journal gives it.
 fn folded(turn: &Turn, events: &[(u64, Event)]) -> Turn {
-    let mut now = read::before_events(turn);
+    let mut now = before_events(turn);
     fold::fold(&mut now, events.iter().map(|(seq, event)| (*seq, event)));
     now
 }

@@ -18,9 +18,12 @@ use turnleaf_platform::hex::hex;
 
 mod in_line;
 mod journal;
+mod outcome;
 mod quarantine;
 
 use journal::Rebuilt;
+use outcome::Change;
+pub use outcome::{Repair, Repaired};
 use quarantine::{Belongs, Entry};
 pub use quarantine::{Quarantined, forget, quarantined};
 
@@ -30,26 +33,6 @@ pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static 
         ("fsck/repair/journal", journal::STATEMENTS),
         ("fsck/repair/quarantine", quarantine::STATEMENTS),
     ]
-}
-
-/// A value that could not be read, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repair {
-    pub table: &'static str,
-    pub column: &'static str,
-    /// The key of its row.
-    pub row: String,
-    /// What was done; or why nothing was changed.
-    pub outcome: Result<Repaired, String>,
-}
-
-/// A value that was moved into quarantine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repaired {
-    /// The entry of the quarantine that has its bytes.
-    pub entry: Uuid,
-    /// What was done, for people: `replaced by {}`.
-    pub change: String,
 }
 
 /// Puts every value that cannot be read into quarantine. Nothing else may use the database meanwhile, and turns that
@@ -330,16 +313,6 @@ impl Row<'_> {
         in_tx!(tx, |conn| bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).execute(conn).await.map(drop))?;
         Ok(())
     }
-}
-
-/// What is written in the place of a value.
-enum Change {
-    Null,
-    Text(String),
-    /// An expression over the row.
-    Sql(String),
-    /// The row goes.
-    Delete,
 }
 
 /// JSON that is only nested too deep, with its depths as strings.

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Finding, finding, names};
+use super::finding::{Finding, finding, names};
 use crate::db::Db;
 use crate::error::StoreError;
 use crate::readable::unless_damaged;

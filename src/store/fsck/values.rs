@@ -2,6 +2,7 @@
 //! quarantine. [`tables`] says what each column holds.
 
 mod columns;
+mod table;
 mod tables;
 
 use chrono::{DateTime, Utc};
@@ -9,80 +10,15 @@ use futures::TryStreamExt;
 use sqlx::{AssertSqlSafe, ColumnIndex, Database, Decode, Row, Type};
 use uuid::Uuid;
 
-use super::{Finding, UNREADABLE, finding};
+use super::finding::{Finding, UNREADABLE, finding};
 use crate::db::Db;
 use crate::dialect;
 use crate::error::StoreError;
 use crate::readable::Lossy;
 
+pub(super) use columns::{Column, Holds, Instead};
+pub(super) use table::Table;
 use tables::TABLES;
-
-/// What a column holds.
-#[derive(Clone, Copy)]
-pub(super) enum Holds {
-    Id,
-    Time,
-    Text,
-    /// A word of an enum; the check reads it as that.
-    Word(Check),
-    /// JSON whose text is kept as it is.
-    JsonText(Check),
-    /// JSON that PostgreSQL stores as JSONB.
-    Json(Check),
-}
-
-/// Reads a text as what it should be; gives why it is not.
-type Check = fn(&str) -> Result<(), String>;
-
-/// What takes the place of a value that cannot be read.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Instead {
-    /// The value stays: nothing could take its place without changing what else is stored.
-    Keep,
-    Null,
-    /// The moment in the row's id, or the beginning of time.
-    Moment,
-    /// The text with a mark for every byte that is none.
-    Lossy,
-    Text(&'static str),
-    /// An expression over the row.
-    Sql(&'static str),
-    /// A notice that a part of the reply is damaged.
-    Notice,
-    /// The whole row goes into quarantine: without this value it belongs to nothing.
-    Row,
-    /// The journal of a turn that is over goes into quarantine: its blocks have all that it said.
-    Journal,
-}
-
-pub(super) struct Column {
-    pub name: &'static str,
-    pub holds: Holds,
-    pub instead: Instead,
-}
-
-pub(super) struct Table {
-    pub name: &'static str,
-    /// The columns that tell its rows apart.
-    pub key: &'static [&'static str],
-    /// Expressions for the chat, the turn and the document that a row belongs to.
-    pub chat: &'static str,
-    pub turn: &'static str,
-    pub document: &'static str,
-    pub columns: &'static [Column],
-}
-
-impl Table {
-    /// An expression for the owner that its rows name.
-    pub(super) fn owner(&self) -> &'static str {
-        let names_owner = self.columns.iter().any(|column| column.name == "owner_id");
-        match (self.name, names_owner) {
-            ("users", _) => "users.id",
-            (_, true) => "owner_id",
-            _ => "NULL",
-        }
-    }
-}
 
 /// The values of a key column, as bytes.
 pub(super) type Key = Vec<Option<Vec<u8>>>;

@@ -15,6 +15,13 @@ pub(super) fn rank(points: i64, at: DateTime<Utc>, id: Uuid) -> Rank {
     (points, at.timestamp_micros(), id)
 }
 
+/// Something that has the words, and the row that has them best.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ranked {
+    pub rank: Rank,
+    pub row: i64,
+}
+
 /// A place between two hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {

@@ -12,10 +12,10 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Readable, readable};
-use crate::search::cursor::{self, Cursor, Rank};
+use crate::search::cursor::{self, Cursor, Ranked};
 use crate::search::hits::{self, Hit};
 use crate::search::keys::{self, Place, Wanted};
-use crate::search::parts::{self, ROWS};
+use crate::search::parts::{self, ROWS, ROWS_ARE, push_row};
 use crate::search::words::{self, Asked};
 use crate::search::{Kind, Query};
 use crate::turn_events::fixed_chunks;
@@ -29,7 +29,6 @@ sql! {
 const _: () = assert!(limits::SEARCH_PART_CHARS == 50_000);
 
 /// Each between the rows that are looked at, and the owner.
-pub(super) const ROWS_ARE: &str = "WITH m (word, entry, start) AS (";
 const OF_TURNS: &str = ") SELECT m.word, e.parts, t.id, t.role, t.created_at, t.chat_id, t.branch_id, b.model, '' AS title, \
     SUBSTR(t.content_text, CAST(m.start AS INTEGER), 50000) AS text FROM m JOIN search_entries e ON e.id = m.entry \
     JOIN turns t ON t.id = e.item_id JOIN chats c ON c.id = t.chat_id JOIN branches b ON b.id = t.branch_id \
@@ -71,13 +70,6 @@ pub struct Page {
     pub is_whole: bool,
     /// False while older rows are still being indexed.
     pub is_indexed: bool,
-}
-
-/// Something that has the words, and the row that has them best.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ranked {
-    pub rank: Rank,
-    pub row: i64,
 }
 
 /// What was found among some rows.
@@ -247,15 +239,6 @@ async fn verify(
         });
     }
     Ok(())
-}
-
-/// A row of the index as a row of a table: itself, its entry, the character that its part begins with, from 1.
-pub(super) fn push_row<DB: sqlx::Database>(row: &mut sqlx::query_builder::Separated<'_, DB, &'static str>, word: i64)
-where
-    i64: for<'q> sqlx::Encode<'q, DB> + sqlx::Type<DB>,
-{
-    let start = parts::start(usize::try_from(word % ROWS).unwrap_or(0)) + 1;
-    row.push_bind(word).push_bind(word / ROWS).push_bind(i64::try_from(start).unwrap_or(i64::MAX));
 }
 
 impl Filter {

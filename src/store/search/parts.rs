@@ -7,6 +7,9 @@ use turnleaf_domain::limits;
 /// Rows of the index that belong to one entry.
 pub const ROWS: i64 = limits::SEARCH_PARTS as i64;
 
+/// The beginning of a statement about some rows of the index, which [`push_row`] adds to it.
+pub(super) const ROWS_ARE: &str = "WITH m (word, entry, start) AS (";
+
 const STEP: usize = limits::SEARCH_PART_CHARS - limits::SEARCH_OVERLAP_CHARS;
 
 /// How many parts a text of so many characters has.
@@ -49,6 +52,15 @@ pub fn folded(title: &str, text: &str, part: usize, parts: usize) -> String {
         shown = shown.trim_end_matches(is_word);
     }
     if title.is_empty() { shown.to_owned() } else { format!("{}\n{shown}", fold(title)) }
+}
+
+/// A row of the index as a row of a table: itself, its entry, the character that its part begins with, from 1.
+pub(super) fn push_row<DB: sqlx::Database>(row: &mut sqlx::query_builder::Separated<'_, DB, &'static str>, word: i64)
+where
+    i64: for<'q> sqlx::Encode<'q, DB> + sqlx::Type<DB>,
+{
+    let start = start(usize::try_from(word % ROWS).unwrap_or(0)) + 1;
+    row.push_bind(word).push_bind(word / ROWS).push_bind(i64::try_from(start).unwrap_or(i64::MAX));
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::turns::span::{self, Span, Spot};
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::tree::Node;
 use turnleaf_domain::{
-    Author, Block, BlockState, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, Usage, UserId,
+    Author, Block, BlockState, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, UserId,
 };
 
 const TABLE: &str = "turns";
@@ -308,23 +308,6 @@ pub(crate) async fn any(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Res
     let Some(row) = row else { return Ok(None) };
     let blocks = turn_blocks::of_turn(db, turn, damages).await?;
     Ok(Some(row.into_turn(blocks, damages)))
-}
-
-/// The turn as it was before its first event: what its journal is folded into.
-pub(crate) fn before_events(turn: &Turn) -> Turn {
-    Turn {
-        status: TurnStatus::Pending,
-        provider_used: None,
-        model_used: None,
-        usage: Usage::default(),
-        cost: None,
-        context_tokens: None,
-        error: None,
-        last_event_seq: 0,
-        blocks: Vec::new(),
-        attempt: None,
-        ..turn.clone()
-    }
 }
 
 /// `missing` is what of the blocks is known to be lost.

@@ -5,10 +5,9 @@
 use std::collections::HashMap;
 
 use crate::readable::{Damage, is_placeholder};
-use crate::turns::read::before_events;
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::fold::{self, Applied};
-use turnleaf_domain::{Block, BlockId, BlockState, Content, Event, Turn};
+use turnleaf_domain::{Block, BlockId, BlockState, Content, Event, Turn, TurnStatus, Usage};
 
 /// Numbers beyond this one belong to nothing that was written here; nothing is numbered after them.
 const HIGHEST_NUMBER: u64 = 1 << 53;
@@ -43,6 +42,23 @@ struct Piece<'e> {
     text: &'e str,
     /// Something between it and the piece before it is lost.
     follows_flaw: bool,
+}
+
+/// The turn as it was before its first event: what its journal is folded into.
+pub(crate) fn before_events(turn: &Turn) -> Turn {
+    Turn {
+        status: TurnStatus::Pending,
+        provider_used: None,
+        model_used: None,
+        usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
+        error: None,
+        last_event_seq: 0,
+        blocks: Vec::new(),
+        attempt: None,
+        ..turn.clone()
+    }
 }
 
 impl<'e> Replay<'e> {

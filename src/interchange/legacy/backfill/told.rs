@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::super::Kind;
 use super::super::entry::{Entry, Failure, Said};
-use super::{Exchange, Turn};
+use super::exchanges::{Exchange, Turn};
 use crate::conversation::{Body, Ending, Message, Piece};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;

@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use leptos::prelude::*;
 
 use super::{FIRST_WORDS, said};
-use crate::domain::context::{ManifestEntry, RequestManifest, approx_tokens, block_tokens};
+use crate::domain::context::{ManifestEntry, RequestManifest};
 use crate::domain::excerpt::first_words;
+use crate::domain::tokens::{approx_tokens, block_tokens};
 use crate::domain::{Content, Role, Turn, TurnId};
 use crate::server::plain_pages::turns::address;
 use crate::ui::erased::view;

@@ -4,8 +4,8 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::Repair;
 use super::journal::{self, Rebuilt};
+use super::outcome::Repair;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Readable, WHOLE_ROW, is_placeholder, readable_of_turn, unless_damaged};

@@ -7,11 +7,12 @@ use serde_json::Map;
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
+use super::outcome::{Change, Repair, Repaired};
 use super::quarantine::{Belongs, Entry, put};
-use super::{Change, Column, Repair, Repaired};
 use crate::db::{Db, Tx};
 use crate::dialect;
 use crate::error::StoreError;
+use crate::fsck::values::Column;
 use crate::readable::{Damage, Lossy, Readable, RowReader, moment_of, readable};
 use crate::rows::{place, to_json, word};
 use crate::turns::replay::Replay;

@@ -5,8 +5,52 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Column, Holds, Instead};
 use turnleaf_domain::{Event, json_bounds, limits};
+
+/// What a column holds.
+#[derive(Clone, Copy)]
+pub enum Holds {
+    Id,
+    Time,
+    Text,
+    /// A word of an enum; the check reads it as that.
+    Word(Check),
+    /// JSON whose text is kept as it is.
+    JsonText(Check),
+    /// JSON that PostgreSQL stores as JSONB.
+    Json(Check),
+}
+
+/// Reads a text as what it should be; gives why it is not.
+type Check = fn(&str) -> Result<(), String>;
+
+/// What takes the place of a value that cannot be read.
+#[derive(Debug, Clone, Copy)]
+pub enum Instead {
+    /// The value stays: nothing could take its place without changing what else is stored.
+    Keep,
+    Null,
+    /// The moment in the row's id, or the beginning of time.
+    Moment,
+    /// The text with a mark for every byte that is none.
+    Lossy,
+    Text(&'static str),
+    /// An expression over the row.
+    Sql(&'static str),
+    /// A notice that a part of the reply is damaged.
+    Notice,
+    /// The whole row goes into quarantine: without this value it belongs to nothing.
+    Row,
+    /// The journal of a turn that is over goes into quarantine: its blocks have all that it said.
+    Journal,
+}
+
+/// A column whose value may be unreadable.
+pub struct Column {
+    pub name: &'static str,
+    pub holds: Holds,
+    pub instead: Instead,
+}
 
 /// JSON within the bounds that can be read as `T`.
 fn reads<T: DeserializeOwned>(text: &str) -> Result<(), String> {

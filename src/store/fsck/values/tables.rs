@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::Instead::{Journal, Keep, Lossy, Moment, Notice, Null, Row, Sql, Text};
+use super::columns::Instead::{Journal, Keep, Lossy, Moment, Notice, Null, Row, Sql, Text};
 use super::columns::{event, id, json, json_in_string, json_text, text, time, word};
-use super::{Column, Table};
+use super::table::{Table, table};
 use crate::blobs::FormKind;
 use crate::generations::{GenerationStatus, RawKind};
 use crate::providers::ProviderSettings;
@@ -26,30 +26,10 @@ use turnleaf_domain::{
     Author, BlockState, Content, CostBasis, Failure, NotSent, Params, Role, Thinking, TurnId, TurnStatus,
 };
 
-const NONE: &str = "NULL";
 const ID: &[&str] = &["id"];
 
 /// A failure that says nothing, for a turn or a call whose own cannot be read.
 const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;
-
-/// A table of things that belong to an owner alone.
-const fn table(name: &'static str, key: &'static [&'static str], columns: &'static [Column]) -> Table {
-    Table { name, key, chat: NONE, turn: NONE, document: NONE, columns }
-}
-
-impl Table {
-    const fn in_chat(self, chat: &'static str) -> Self {
-        Self { chat, ..self }
-    }
-
-    const fn of_turn(self, turn: &'static str) -> Self {
-        Self { turn, ..self }
-    }
-
-    const fn of_document(self, document: &'static str) -> Self {
-        Self { document, ..self }
-    }
-}
 
 pub(super) const TABLES: &[Table] = &[
     table("users", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
@@ -399,7 +379,7 @@ pub(super) const TABLES: &[Table] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fsck::values::{Holds, Instead};
+    use crate::fsck::values::columns::{Holds, Instead};
 
     #[test]
     fn a_default_can_be_read_as_what_its_column_holds() {

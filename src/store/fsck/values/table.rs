@@ -1,0 +1,46 @@
+//! What is known of a table whose values are looked at.
+
+use super::columns::Column;
+
+const NONE: &str = "NULL";
+
+/// A stored table, as far as its values may be unreadable.
+pub struct Table {
+    pub name: &'static str,
+    /// The columns that tell its rows apart.
+    pub key: &'static [&'static str],
+    /// Expressions for the chat, the turn and the document that a row belongs to.
+    pub chat: &'static str,
+    pub turn: &'static str,
+    pub document: &'static str,
+    pub columns: &'static [Column],
+}
+
+impl Table {
+    pub(super) const fn in_chat(self, chat: &'static str) -> Self {
+        Self { chat, ..self }
+    }
+
+    pub(super) const fn of_turn(self, turn: &'static str) -> Self {
+        Self { turn, ..self }
+    }
+
+    pub(super) const fn of_document(self, document: &'static str) -> Self {
+        Self { document, ..self }
+    }
+
+    /// An expression for the owner that its rows name.
+    pub fn owner(&self) -> &'static str {
+        let names_owner = self.columns.iter().any(|column| column.name == "owner_id");
+        match (self.name, names_owner) {
+            ("users", _) => "users.id",
+            (_, true) => "owner_id",
+            _ => "NULL",
+        }
+    }
+}
+
+/// A table of things that belong to an owner alone.
+pub(super) const fn table(name: &'static str, key: &'static [&'static str], columns: &'static [Column]) -> Table {
+    Table { name, key, chat: NONE, turn: NONE, document: NONE, columns }
+}
