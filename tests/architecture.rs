@@ -2,6 +2,8 @@
 //! as text with `std` alone, so that it runs in milliseconds and before anything else. `docs/ARCHITECTURE.md` shows the
 //! same table; this file fails when the two differ. What the manifests of the crates below `src/` hold, the compiler checks.
 
+#[path = "architecture/circles.rs"]
+mod circles;
 #[path = "architecture/doors.rs"]
 mod doors;
 #[path = "architecture/source.rs"]
@@ -10,6 +12,7 @@ mod source;
 use std::fs;
 use std::path::Path;
 
+use circles::Crate;
 use doors::{CRATES, DOORS, room_of};
 use source::{Source, dependencies, load, root};
 
@@ -83,6 +86,40 @@ fn the_doors_have_no_circle() {
     }
     let found: Vec<_> = DOORS.iter().filter_map(|(room, _)| visit(room, &mut Vec::new())).collect();
     fail_on("rooms that use each other", &found);
+}
+
+#[test]
+fn files_do_not_use_each_other_in_circles() {
+    let members = doors::members();
+    let tops = members.iter().map(|member| format!("src/{}", member.name)).collect::<Vec<_>>();
+    let files: Vec<Source> = load("src").into_iter().filter(|file| !file.is_test()).collect();
+    let is_below = |file: &Source, top: &str| file.path.starts_with(&format!("{top}/"));
+    let of_root = files.iter().filter(|file| !tops.iter().any(|top| is_below(file, top)));
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |read: Crate<'_>| found.extend(read.circles().iter().map(|circle| circle.join(", ")));
+    add(Crate::read("src", of_root));
+    for top in &tops {
+        add(Crate::read(top, files.iter().filter(|file| is_below(file, top))));
+    }
+    fail_on("circles of files: what they share belongs into a file below them", &found);
+}
+
+#[test]
+fn circle_of_files_is_found_through_what_a_file_hands_on() {
+    let file = |path: &str, code: &str| Source { path: path.into(), text: code.into(), code: code.into() };
+    let read = |files: &[Source]| {
+        Crate::read("src/a", files.iter()).circles().iter().map(|circle| circle.join(" ")).collect::<Vec<_>>()
+    };
+    let parent = file("src/a/lib.rs", "pub mod one;\nmod two;\npub use two::Two;\n");
+    let one = file("src/a/one.rs", "use crate::Two;\n");
+    let two = |code: &str| file("src/a/two.rs", code);
+    let circle = ["src/a/one.rs src/a/two.rs"];
+    assert_eq!(read(&[parent, one, two("use super::one::{self, One};\n")]), circle);
+    let parent = file("src/a/lib.rs", "pub mod one;\nmod two;\npub use two::Two;\nfn run() { one::run() }\n");
+    let one = file("src/a/one.rs", "fn run() { crate::two::run() }\n");
+    assert_eq!(read(&[parent, one, two("fn run() {}\n")]), [""; 0]);
+    let parent = file("src/a/lib.rs", "mod one;\nfn run() { one::run() }\nconst N: u8 = 1;\n");
+    assert_eq!(read(&[parent, file("src/a/one.rs", "fn run() { super::N; }\n")]), ["src/a/lib.rs src/a/one.rs"]);
 }
 
 #[test]

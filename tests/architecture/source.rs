@@ -103,9 +103,7 @@ impl Source {
             if self.code[..start].ends_with(is_name) {
                 continue;
             }
-            let mut paths = Vec::new();
-            use_tree(&self.code.as_bytes()[start + "crate::".len()..], &mut 0, &mut Vec::new(), &mut paths);
-            for path in paths {
+            for path in paths_after(&self.code[start + "crate::".len()..]) {
                 let names: Vec<&str> = path.iter().map(String::as_str).collect();
                 found.extend(room(&names).map(String::from));
             }
@@ -163,6 +161,13 @@ fn is_name(c: char) -> bool {
 /// Every name in the code and where it begins.
 fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
     code.split(|c| !is_name(c)).filter(|w| !w.is_empty()).map(|w| (w.as_ptr() as usize - code.as_ptr() as usize, w))
+}
+
+/// The paths that a text begins with: one, or those of `a::{b, c::d}`.
+pub fn paths_after(code: &str) -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
+    use_tree(code.as_bytes(), &mut 0, &mut Vec::new(), &mut paths);
+    paths
 }
 
 /// Unfolds `a::{b, c::d}` into its paths.

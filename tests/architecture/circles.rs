@@ -1,0 +1,148 @@
+//! Files that use each other in a loop: who reads one of them has to read them all. An arrow runs from a file to another
+//! of its crate whose items it names; `mod x;` and `pub use x::Y;` draw none, and a name that a file hands on leads to the
+//! file that has it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::source::{Source, paths_after};
+
+/// A path as its names.
+type Path = Vec<String>;
+
+/// The files of one crate and what each names.
+pub struct Crate<'a> {
+    files: BTreeMap<Path, &'a Source>,
+    /// What a file hands on: its path and the name, and where that leads.
+    handed_on: BTreeMap<(Path, String), Path>,
+    named: BTreeMap<Path, Vec<Path>>,
+}
+
+impl<'a> Crate<'a> {
+    /// Reads the files below `top`, such as `src/store`.
+    pub fn read(top: &str, files: impl Iterator<Item = &'a Source>) -> Self {
+        let module = |file: &Source| -> Path {
+            let inside = file.path.trim_start_matches(top).trim_start_matches('/').trim_end_matches(".rs");
+            if inside == "lib" { Path::new() } else { inside.split('/').map(String::from).collect() }
+        };
+        let files: BTreeMap<Path, &Source> = files.map(|file| (module(file), file)).collect();
+        let mut read = Self { files, handed_on: BTreeMap::new(), named: BTreeMap::new() };
+        for module in read.files.keys().cloned().collect::<Vec<_>>() {
+            read.read_file(&module);
+        }
+        read
+    }
+
+    fn read_file(&mut self, module: &Path) {
+        let code = &self.files[module].code;
+        let mut named = Vec::new();
+        for (at, base) in beginnings(code, module, |child| self.files.contains_key(child)) {
+            let is_handed_on = is_public_use(&code[..at]);
+            for mut path in paths_after(&code[base.end..]) {
+                let mut from = base.module.clone();
+                while path.first().is_some_and(|name| name == "super") {
+                    path.remove(0);
+                    from.pop();
+                }
+                from.extend(path);
+                match from.last().cloned() {
+                    Some(name) if is_handed_on => {
+                        self.handed_on.insert((module.clone(), name), from);
+                    }
+                    _ => named.push(from),
+                }
+            }
+        }
+        self.named.insert(module.clone(), named);
+    }
+
+    /// The file that a path leads to, through those that only hand its name on.
+    fn file_of(&self, path: &Path, seen: &mut BTreeSet<(Path, String)>) -> Option<Path> {
+        let file = (0..=path.len()).rev().map(|end| path[..end].to_vec()).find(|file| self.files.contains_key(file))?;
+        let Some(name) = path.get(file.len()) else { return Some(file) };
+        let key = (file.clone(), name.clone());
+        match self.handed_on.get(&key) {
+            Some(target) if seen.insert(key) => {
+                let whole = target.iter().chain(&path[file.len() + 1..]).cloned().collect();
+                self.file_of(&whole, seen)
+            }
+            _ => Some(file),
+        }
+    }
+
+    /// Every circle, as the paths of its files.
+    pub fn circles(&self) -> Vec<Vec<&'a str>> {
+        let arrows: BTreeMap<&Path, BTreeSet<Path>> = self
+            .named
+            .iter()
+            .map(|(file, paths)| {
+                let ends = paths.iter().filter_map(|path| self.file_of(path, &mut BTreeSet::new()));
+                (file, ends.filter(|end| end != file).collect())
+            })
+            .collect();
+        let reached: BTreeMap<&Path, BTreeSet<Path>> =
+            arrows.keys().map(|file| (*file, reach(&arrows, file))).collect();
+        let mut circles: BTreeSet<Vec<&str>> = BTreeSet::new();
+        for (file, reach) in &reached {
+            if reach.contains(*file) {
+                let with = reach.iter().filter(|other| reached.get(other).is_some_and(|back| back.contains(*file)));
+                circles.insert(with.map(|other| self.files[other].path.as_str()).collect());
+            }
+        }
+        circles.into_iter().collect()
+    }
+}
+
+/// All that the arrows lead to from here.
+fn reach(arrows: &BTreeMap<&Path, BTreeSet<Path>>, from: &Path) -> BTreeSet<Path> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(file) = open.pop() {
+        for end in arrows.get(file).into_iter().flatten() {
+            if found.insert(end.clone()) {
+                open.push(end);
+            }
+        }
+    }
+    found
+}
+
+/// Where a path begins that stays in the crate.
+struct Beginning {
+    /// The module that it begins in.
+    module: Path,
+    /// Where the rest of it stands.
+    end: usize,
+}
+
+/// The beginnings of the paths in a file: `crate::`, `super::`, `self::` and the names of its own modules.
+fn beginnings(code: &str, module: &Path, is_file: impl Fn(&Path) -> bool) -> Vec<(usize, Beginning)> {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    for (colons, _) in code.match_indices("::") {
+        let before = &code[..colons];
+        let start =
+            before.rfind(|c| !is_name(c)).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let name = &before[start..];
+        if name.is_empty() || code[..start].ends_with(':') {
+            continue;
+        }
+        let child: Path = module.iter().cloned().chain([name.to_owned()]).collect();
+        let (module, end) = match name {
+            "crate" => (Path::new(), colons + 2),
+            "super" => (module[..module.len().saturating_sub(1)].to_vec(), colons + 2),
+            "self" => (module.clone(), colons + 2),
+            _ if is_file(&child) => (module.clone(), start),
+            _ => continue,
+        };
+        found.push((start, Beginning { module, end }));
+    }
+    found
+}
+
+/// Whether the path behind this begins a `pub use`.
+fn is_public_use(before: &str) -> bool {
+    let Some(before) = before.trim_end().strip_suffix("use") else { return false };
+    let before = before.trim_end();
+    before.ends_with("pub")
+        || before.ends_with(')') && before.rsplit_once("pub(").is_some_and(|(_, rest)| !rest.contains(';'))
+}
