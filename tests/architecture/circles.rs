@@ -14,6 +14,8 @@ pub struct Crate<'a> {
     files: BTreeMap<Path, &'a Source>,
     /// What a file hands on: its path and the name, and where that leads.
     handed_on: BTreeMap<(Path, String), Path>,
+    /// What a file hands on under a name of its own: whole crates (`pub use a as b`).
+    renamed: BTreeSet<(Path, String)>,
     named: BTreeMap<Path, Vec<Path>>,
 }
 
@@ -25,7 +27,7 @@ impl<'a> Crate<'a> {
             if inside == "lib" { Path::new() } else { inside.split('/').map(String::from).collect() }
         };
         let files: BTreeMap<Path, &Source> = files.map(|file| (module(file), file)).collect();
-        let mut read = Self { files, handed_on: BTreeMap::new(), named: BTreeMap::new() };
+        let mut read = Self { files, handed_on: BTreeMap::new(), renamed: BTreeSet::new(), named: BTreeMap::new() };
         for module in read.files.keys().cloned().collect::<Vec<_>>() {
             read.read_file(&module);
         }
@@ -35,6 +37,12 @@ impl<'a> Crate<'a> {
     fn read_file(&mut self, module: &Path) {
         let code = &self.files[module].code;
         let mut named = Vec::new();
+        let renamed = code.lines().filter_map(|line| line.trim().strip_prefix("pub use ")?.split_once(" as "));
+        self.renamed.extend(
+            renamed
+                .filter(|(from, _)| !from.contains(':'))
+                .map(|(_, name)| (module.clone(), name.trim_end_matches(';').to_owned())),
+        );
         for (at, base) in beginnings(code, module, |child| self.files.contains_key(child)) {
             let is_handed_on = is_public_use(&code[..at]);
             for mut path in paths_after(&code[base.end..]) {
@@ -61,7 +69,8 @@ impl<'a> Crate<'a> {
         let Some(name) = path.get(file.len()) else { return Some(file) };
         let key = (file.clone(), name.clone());
         match self.handed_on.get(&key) {
-            Some(target) if seen.insert(key) => {
+            _ if self.renamed.contains(&key) => None,
+            Some(target) if seen.insert(key.clone()) => {
                 let whole = target.iter().chain(&path[file.len() + 1..]).cloned().collect();
                 self.file_of(&whole, seen)
             }
@@ -131,12 +140,24 @@ fn beginnings(code: &str, module: &Path, is_file: impl Fn(&Path) -> bool) -> Vec
             "crate" => (Path::new(), colons + 2),
             "super" => (module[..module.len().saturating_sub(1)].to_vec(), colons + 2),
             "self" => (module.clone(), colons + 2),
-            _ if is_file(&child) => (module.clone(), start),
+            _ if is_file(&child) && !is_in_group(&code[..start]) => (module.clone(), start),
             _ => continue,
         };
         found.push((start, Beginning { module, end }));
     }
     found
+}
+
+/// Whether what stands behind this is a part of a path: it is inside of the braces of a `use`.
+fn is_in_group(before: &str) -> bool {
+    let statement = before.rsplit(';').next().unwrap_or_default();
+    let uses =
+        statement.rfind("use ").filter(|at| {
+            statement[..*at].trim_end().rsplit('\n').next().is_some_and(|line| {
+                line.trim().is_empty() || line.trim().ends_with("pub") || line.trim().ends_with(')')
+            })
+        });
+    uses.is_some_and(|at| statement[at..].contains("::{"))
 }
 
 /// Whether the path behind this begins a `pub use`.
