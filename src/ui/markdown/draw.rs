@@ -12,7 +12,6 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 
-use super::block::Budget;
 use super::cite::Cite;
 use super::enrich::Enrich;
 use super::html::{Attribute, Element, Html};
@@ -26,6 +25,19 @@ pub use link::AskingLinks;
 
 const AUTO: (Attribute, &str) = (Attribute::Dir, "auto");
 const LTR: (Attribute, &str) = (Attribute::Dir, "ltr");
+
+/// What may still be drawn of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    pub nodes: usize,
+    pub cells: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { nodes: limits::MARKDOWN_NODES, cells: limits::MARKDOWN_CELLS }
+    }
+}
 
 /// Why a block is not drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

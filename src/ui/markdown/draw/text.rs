@@ -59,7 +59,7 @@ impl Draw<'_> {
                     ]);
                 }
                 self.html.open(Element::Span, &attributes);
-                tree.draw(&mut self.html);
+                self.html.formula(&tree);
                 self.html.close();
             }
             None => self.html.leaf(Element::Code, &[(Attribute::Class, class), LTR], source),
