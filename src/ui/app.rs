@@ -8,6 +8,7 @@ use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
 use crate::ui::announce::{LiveRegions, provide_announcer};
+use crate::ui::chats::looking::look_at_running;
 use crate::ui::chats::provide_chats;
 use crate::ui::connection::{ConnectionBanner, provide_connection};
 use crate::ui::erased::{effect, view};
@@ -39,7 +40,7 @@ pub fn App() -> impl IntoView {
     provide_announcer();
     provide_connection();
     provide_toasts();
-    provide_chats();
+    look_at_running(provide_chats());
     provide_panel();
     provide_palette();
     provide_path_end();
