@@ -45,7 +45,7 @@ pub fn MessageBox() -> impl IntoView {
         if matches!(key.as_str(), "v" | "V") && (event.ctrl_key() || event.meta_key()) {
             plainly.set_value(event.shift_key().then(|| event.time_stamp()));
         }
-        if state.mention.key(state, press(&event, &key)) {
+        if state.mention.key(state.area, state.memory.get_value(), press(&event, &key)) {
             return event.prevent_default();
         }
         if key == "Escape" && state.stop_waiting() {
@@ -99,7 +99,7 @@ pub fn MessageBox() -> impl IntoView {
         state.typed(event_target_value(&event));
         // What an input method has not finished is no word yet.
         if !textarea::is_composing(&event) {
-            state.mention.moved(state);
+            state.mention.moved(state.area);
         }
     };
     let on_paste = move |event: ev::ClipboardEvent| {
@@ -160,11 +160,11 @@ pub fn MessageBox() -> impl IntoView {
             on:input=on_input
             on:keydown=on_key
             // The caret may leave the word that a menu is open for.
-            on:keyup=move |event: KeyboardEvent| if is_move(&event.key()) { state.mention.followed(state) }
-            on:click=move |_| state.mention.followed(state)
+            on:keyup=move |event: KeyboardEvent| if is_move(&event.key()) { state.mention.followed(state.area) }
+            on:click=move |_| state.mention.followed(state.area)
             on:compositionend=move |event| {
                 state.memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
-                state.mention.moved(state);
+                state.mention.moved(state.area);
             }
             on:paste=on_paste
             on:blur=move |_| {
