@@ -16,15 +16,15 @@ use crate::ui::fetched::NotFetched;
 use crate::ui::kit::provide_toasts;
 use crate::ui::kit::toast::ToastShelf;
 use crate::ui::page::chat::fetch_chat;
-use crate::ui::page::{ChatPageView, HomePage, NotFoundPage, TreePageView};
+use crate::ui::page::{ChatPageView, HomePage, NotFoundPage};
 use crate::ui::palette::body::PaletteDialog;
 use crate::ui::palette::provide_palette;
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
 use crate::ui::transcript::provide_path_end;
-use crate::ui::tree::fetch_tree;
-use crate::ui::tree::panel::{Panel, provide_panel};
+use crate::ui::tree::fetched::{Panel, TreePageView, fetch_tree};
+use crate::ui::tree::panel::provide_panel;
 use crate::ui::words;
 
 /// The whole page below `<body>`.

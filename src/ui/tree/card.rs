@@ -5,7 +5,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::TreeState;
+use super::state::TreeState;
 use crate::api::tree::change_branch;
 use crate::api::view::tree::TreeCard;
 use crate::domain::tree::outline::Mark;
