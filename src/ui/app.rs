@@ -22,7 +22,7 @@ use crate::ui::palette::provide_palette;
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
-use crate::ui::transcript::provide_path_end;
+use crate::ui::transcript::entering::provide_path_end;
 use crate::ui::tree::fetched::{Panel, TreePageView, fetch_tree};
 use crate::ui::tree::panel::provide_panel;
 use crate::ui::words;

@@ -36,7 +36,6 @@ use crate::ui::composer::attached_list::{AttachedList, AttachedNotes};
 use crate::ui::composer::attaching::Attaching;
 use crate::ui::composer::context_meter::ContextMeter;
 use crate::ui::composer::draft::DraftKeeper;
-use crate::ui::composer::keys::Memory;
 use crate::ui::composer::mention::Mention;
 use crate::ui::composer::mention::menus::MentionMenu;
 use crate::ui::composer::message_box::{MessageBox, listen_on_page};
@@ -44,9 +43,10 @@ use crate::ui::composer::model_menu::{ModelGone, ModelMenu, ModelPicks, Thinking
 use crate::ui::composer::pasting::Pasting;
 use crate::ui::composer::queue::Queue;
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
-use crate::ui::composer::state::{ComposerState, Listeners, Phase, is_long};
+use crate::ui::composer::state::{COMPOSER, ComposerState, Listeners, Phase, is_long};
 use crate::ui::connection::Connection;
 use crate::ui::erased::{effect, live, on_change, view};
+use crate::ui::input_method::Memory;
 use crate::ui::kit::Icon;
 use crate::ui::picture::PictureDialog;
 use crate::ui::state::Asks;
@@ -56,9 +56,6 @@ use crate::ui::words::told::problem;
 
 /// How long a page may be offline before what waits to be sent is not sent by itself any more.
 const TOO_LATE_MS: i64 = 60_000;
-
-/// The form's id, for buttons outside of it.
-pub const COMPOSER: &str = "composer";
 
 /// The model that answers a new chat, as long as nobody chooses another.
 fn default_of(models: &[Model]) -> Option<Lock> {

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use crate::browser::dialog;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::transcript::opens_here;
+use crate::ui::kit::link::opens_here;
 use crate::ui::words;
 
 /// Whether it is open; in context.

@@ -19,8 +19,10 @@ use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{failed, missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
+use crate::ui::transcript::editor::Editor;
+use crate::ui::transcript::jump_to_latest::JumpToLatest;
 use crate::ui::transcript::more::LoadMore;
-use crate::ui::transcript::{Editor, JumpToLatest, Verbs};
+use crate::ui::transcript::verbs::Verbs;
 use crate::ui::words as app_words;
 
 const LEAF: TurnId = sample::turn_id(2);

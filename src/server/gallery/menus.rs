@@ -25,7 +25,8 @@ use crate::ui::palette::entry::Entry;
 use crate::ui::palette::hits::{Found, Kind, recent};
 use crate::ui::sidebar::chat_list::{ChatMenu, LoadFailed, OlderButton, provide_chosen};
 use crate::ui::sidebar::{DrawerFoot, HideButton, NewChatLink, rename_dialog};
-use crate::ui::transcript::{Verbs, model_choice};
+use crate::ui::transcript::model_choice;
+use crate::ui::transcript::verbs::Verbs;
 use crate::ui::words::{attaching, commands as said};
 use crate::ui::{shortcuts, words as app_words};
 

@@ -12,7 +12,8 @@ use crate::domain::{
 use crate::server::markup::markup_of;
 use crate::ui::erased::view;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::{Transcript, Verbs};
+use crate::ui::transcript::Transcript;
+use crate::ui::transcript::verbs::Verbs;
 
 const THOUGHT: &str = "The question is short, so the answer should be short too. What matters is **where** leaves grow: at the nodes. I could look it up, but this is well known.";
 

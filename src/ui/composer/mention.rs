@@ -12,8 +12,9 @@ mod turns;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::keys::{self, Choice, Memory, Press};
+use super::keys::{self, Choice};
 use crate::browser::textarea;
+use crate::ui::input_method::{Memory, Press};
 
 /// The list's id; its options' begin with it.
 pub const LIST: &str = "mention";

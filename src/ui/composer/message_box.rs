@@ -7,16 +7,17 @@ use leptos::prelude::*;
 use crate::browser::{dialog, document, files, focus, form, media, textarea, waking};
 use crate::domain::Thinking;
 use crate::ui::composer::draft::same;
-use crate::ui::composer::keys::{self, Ask, Press};
-use crate::ui::composer::model_menu::parse_model_value;
+use crate::ui::composer::keys::{self, Ask};
 use crate::ui::composer::pasting::is_rich;
 use crate::ui::composer::state::{ComposerState, Phase};
 use crate::ui::erased::{effect, live, view};
 use crate::ui::escape::textarea_content;
+use crate::ui::input_method::{is_bare, is_of_input_method, press};
 use crate::ui::keymap::{self, Command, Keymap, Scope};
 use crate::ui::kit::Icon;
+use crate::ui::model_options::parse_model_value;
 use crate::ui::preferences::{Setting, chosen};
-use crate::ui::transcript::{self, PathEnd};
+use crate::ui::transcript::entering::{PathEnd, at_end, edit_last_message, to_last_reply};
 use crate::ui::words;
 
 /// What in the list of chats has led to the page that is shown; the button of the drawer has the focus when that is shut.
@@ -53,7 +54,7 @@ pub fn MessageBox() -> impl IntoView {
         }
         if leads_to_reply(keymap::Press::of(&event, &key)) && !event.is_composing() && is_at_start(state) {
             // Nothing is above the first line, but the reply.
-            if transcript::at_end(end, transcript::to_last_reply) {
+            if at_end(end, to_last_reply) {
                 event.prevent_default();
             }
             return;
@@ -69,12 +70,12 @@ pub fn MessageBox() -> impl IntoView {
         }
         if key == "ArrowUp" && is_bare(&event) && !state.has_text.get_untracked() {
             // Of an empty box: the person's last message.
-            if transcript::at_end(end, transcript::edit_last_message) {
+            if at_end(end, edit_last_message) {
                 event.prevent_default();
             }
             return;
         }
-        if !keys::is_of_input_method(press(&event, &key), state.memory.get_value())
+        if !is_of_input_method(press(&event, &key), state.memory.get_value())
             && keymap::asked(Scope::Page, keymap::Press::of(&event, &key), true) == Some(Command::StopAndSend)
         {
             state.stop_and_send();
@@ -188,12 +189,6 @@ fn leads_to_reply(press: keymap::Press<'_>) -> bool {
     Keymap::of_page().of(Command::TurnBefore).is_some_and(|keys| !keys.is_bare() && keys.is(press))
 }
 
-/// Whether a key is pressed alone, and not for an input method.
-pub fn is_bare(event: &KeyboardEvent) -> bool {
-    let held = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
-    !held && !event.is_composing()
-}
-
 /// The keys that stop a reply from anywhere, and the moments at which a draft must be safe.
 pub fn listen_on_page(state: ComposerState) {
     let end = use_context::<PathEnd>();
@@ -220,7 +215,7 @@ fn on_page_key(state: ComposerState, end: Option<PathEnd>, event: &KeyboardEvent
     if !(event.default_prevented() || event.is_composing() || dialog::is_any_open())
         && focus::is_free()
         && leads_to_reply(keymap::Press::of(event, &event.key()))
-        && transcript::at_end(end, transcript::to_last_reply)
+        && at_end(end, to_last_reply)
     {
         return event.prevent_default();
     }
@@ -232,26 +227,13 @@ fn on_page_key(state: ComposerState, end: Option<PathEnd>, event: &KeyboardEvent
     let (pressing, memory) = (press(event, &pressed), state.memory.get_value());
     let asked = keys::on_page(pressing, memory);
     // One that only ended a composition is no wish.
-    if pressed == "Escape" && !keys::is_of_input_method(pressing, memory) {
+    if pressed == "Escape" && !is_of_input_method(pressing, memory) {
         state.memory.update_value(|memory| memory.escaped = Some(event.time_stamp()));
     }
     let by_command = || keymap::asked(Scope::Page, keymap::Press::of(event, &pressed), focus::is_in_text());
     if asked == Ask::Stop || by_command() == Some(Command::Stop) {
         event.prevent_default();
         state.stop();
-    }
-}
-
-/// A key press without the browser's type.
-pub fn press<'a>(event: &KeyboardEvent, key: &'a str) -> Press<'a> {
-    Press {
-        key,
-        key_code: event.key_code(),
-        is_composing: event.is_composing(),
-        command: event.ctrl_key() || event.meta_key(),
-        shift: event.shift_key(),
-        alt: event.alt_key(),
-        at: event.time_stamp(),
     }
 }
 

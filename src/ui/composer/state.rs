@@ -15,16 +15,19 @@ use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::composer::attaching::Attaching;
 use crate::ui::composer::draft::DraftKeeper;
-use crate::ui::composer::keys::Memory;
 use crate::ui::composer::mention::Mention;
 use crate::ui::composer::pasting::Pasting;
 use crate::ui::composer::queue::Queue;
+use crate::ui::input_method::Memory;
 use crate::ui::state::Asks;
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
 use crate::ui::words::keys::stop_first;
 use crate::ui::words::spent::context_full;
 use crate::ui::words::told::problem;
+
+/// The form's id, for buttons outside of it.
+pub const COMPOSER: &str = "composer";
 
 /// What the composer waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

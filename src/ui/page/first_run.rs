@@ -8,12 +8,12 @@ use leptos::task::spawn_local;
 use crate::api::view::{Notice, Way};
 use crate::browser::{focus, form};
 use crate::domain::provider::Model;
-use crate::ui::composer::model_menu::model_value;
 use crate::ui::erased::{live, view};
 use crate::ui::fetched::{NotFetched, when};
 use crate::ui::kit::Icon;
+use crate::ui::kit::link::opens_here;
+use crate::ui::model_options::model_value;
 use crate::ui::page::connecting::{self, Connecting, form_of};
-use crate::ui::transcript::opens_here;
 use crate::ui::words;
 use crate::ui::words::connecting as said;
 

@@ -14,11 +14,11 @@ use crate::ui::announce::Announcer;
 use crate::ui::composer::attach_button::AttachInput;
 use crate::ui::composer::attached_list::{AttachedList, WaitingNote};
 use crate::ui::composer::attaching::Attaching;
-use crate::ui::composer::keys::{self, Ask, Memory};
-use crate::ui::composer::message_box::{is_bare, press};
+use crate::ui::composer::keys::{self, Ask};
 use crate::ui::composer::queue::Queue;
 use crate::ui::erased::{effect, on_change, view};
 use crate::ui::fetched::{NotFetched, fetched};
+use crate::ui::input_method::{Memory, is_bare, is_of_input_method, press};
 use crate::ui::preferences::{Setting, chosen};
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
@@ -185,7 +185,7 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
     );
     // Of the buttons too: on its way up the page the key would stop a reply.
     let on_escape = move |event: KeyboardEvent| {
-        if event.key() == "Escape" && !keys::is_of_input_method(press(&event, "Escape"), memory.get_value()) {
+        if event.key() == "Escape" && !is_of_input_method(press(&event, "Escape"), memory.get_value()) {
             event.prevent_default();
             verbs.cancel_edit(id);
         }

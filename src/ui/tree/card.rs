@@ -14,7 +14,7 @@ use crate::ui::deleting::Deed;
 use crate::ui::erased::{live, on_change, view};
 use crate::ui::kit::{Icon, Toasts};
 use crate::ui::locale::{labelled, stop};
-use crate::ui::transcript::TurnTime;
+use crate::ui::transcript::turn_heading::TurnTime;
 use crate::ui::words;
 use crate::ui::words::told::problem;
 use crate::ui::words::tree as said;

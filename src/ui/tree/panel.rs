@@ -13,7 +13,7 @@ use crate::domain::{Branch, ChatId, TurnId};
 use crate::ui::deleting::Deleting;
 use crate::ui::erased::{effect, on_change, view};
 use crate::ui::kit::Icon;
-use crate::ui::transcript::{article_id, heading_id};
+use crate::ui::transcript::turn_heading::{article_id, heading_id};
 use crate::ui::words::tree as said;
 
 /// The panel's id, one of the regions that F6 goes through.

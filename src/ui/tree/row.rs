@@ -13,7 +13,7 @@ use crate::browser::focus;
 use crate::domain::{ChatId, Role};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::transcript::opens_here;
+use crate::ui::kit::link::opens_here;
 use crate::ui::words::tree as said;
 
 /// Steps to the right; deeper rows stand under each other and say their level.
