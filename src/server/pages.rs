@@ -10,6 +10,7 @@ mod running;
 pub mod storage_words;
 mod trash;
 mod tree;
+mod ways;
 mod window;
 
 use crate::api::error::ApiError;
@@ -90,7 +91,7 @@ impl Pages {
             models,
         };
         if page.models.iter().all(|model| model.is_demo) {
-            page.notices.push(Notice::NothingConfigured { ways: listed::ways() });
+            page.notices.push(Notice::NothingConfigured { ways: ways::ways() });
         }
         let Some(id) = id else {
             let default = self.0.default_model_of(viewer).await.map_err(api_error)?;
