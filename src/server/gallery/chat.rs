@@ -3,10 +3,11 @@
 
 use leptos::prelude::*;
 
+use super::board::board;
 use super::composers::named;
 use super::lists::{branch, chat};
 use super::turns::asked;
-use super::{board, words};
+use super::words;
 use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView, Side};
 use crate::domain::attachment::Standing;
 use crate::domain::chat::ChatSettings;

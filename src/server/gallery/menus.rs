@@ -4,9 +4,10 @@
 use leptos::prelude::*;
 use serde_json::json;
 
+use super::board::board;
 use super::composers::named;
 use super::lists::chat;
-use super::{board, words};
+use super::words;
 use crate::domain::attachment::Attachment;
 use crate::domain::provider::Model;
 use crate::domain::{Lock, Role, sample};

@@ -3,7 +3,8 @@
 
 use leptos::prelude::*;
 
-use super::{board, words};
+use super::board::board;
+use super::words;
 use crate::api::view::{Notice, Way};
 use crate::server::plain_pages::field::{Choice, Kind, TextField, tick};
 use crate::ui::connection::{ConnectionBars, Link, provide_connection};
