@@ -1,6 +1,7 @@
 //! Running text and formulas.
 
-use super::{Draw, LTR, Refused, link};
+use super::drawing::{Draw, LTR, Refused};
+use super::link;
 use crate::ui::markdown::autolink::{self, Piece};
 use crate::ui::markdown::html::{Attribute, Element};
 use crate::ui::markdown::words;
