@@ -27,7 +27,7 @@ use crate::domain::{ChatId, Lock, Role, TurnId};
 use crate::ui::announce::say_arrival;
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
-use crate::ui::composer::state::Listeners;
+use crate::ui::composer::state::{FollowedPath, Listeners};
 use crate::ui::erased::{rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::fetched::{NotFetched, fetched};
@@ -257,6 +257,15 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
 
     let document_title =
         move || safe_title(&words::document_title(&title.get(), running.get().is_some(), needs_you.get()));
+    let path = FollowedPath {
+        lock: lock.into(),
+        leaf,
+        running,
+        context_used: Memo::new(move |_| state.context_used()).into(),
+        gone: gone.into(),
+        way: Some(Callback::new(move |asks| way.answer(asks))),
+        way_ends: way.ends,
+    };
     let (draft, form_request_id) = (page.draft, page.form_request_id);
     view! {
         <Title text=document_title/>
@@ -275,16 +284,10 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             draft_elsewhere
             models
             form_request_id
-            lock
-            leaf
-            running
+            path
             stop_asked
             listeners
-            context_used=Memo::new(move |_| state.context_used())
-            gone
             tools_on=page.tools_on
-            way=Callback::new(move |asks| way.answer(asks))
-            way_ends=way.ends
             above=Some(view! { <BesideBars beside chat=chat_id leaf/> })
         />
         <ModelChoice verbs models/>
