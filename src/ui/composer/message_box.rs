@@ -46,52 +46,9 @@ pub fn MessageBox() -> impl IntoView {
         if matches!(key.as_str(), "v" | "V") && (event.ctrl_key() || event.meta_key()) {
             plainly.set_value(event.shift_key().then(|| event.time_stamp()));
         }
-        if state.mention.key(state.area, state.memory.get_value(), press(&event, &key)) {
-            return event.prevent_default();
+        if takes_key(state, end, &event, &key) {
+            event.prevent_default();
         }
-        if key == "Escape" && state.stop_waiting() {
-            return event.prevent_default();
-        }
-        if leads_to_reply(keymap::Press::of(&event, &key)) && !event.is_composing() && is_at_start(state) {
-            // Nothing is above the first line, but the reply.
-            if at_end(end, to_last_reply) {
-                event.prevent_default();
-            }
-            return;
-        }
-        if key == "Backspace" && is_bare(&event) && !event.repeat() && is_at_start(state) {
-            if state.attaching.backspace() {
-                event.prevent_default();
-            }
-            return;
-        }
-        if state.attaching.selected.get_untracked().is_some() {
-            state.attaching.selected.set(None);
-        }
-        if key == "ArrowUp" && is_bare(&event) && !state.has_text.get_untracked() {
-            // Of an empty box: the person's last message.
-            if at_end(end, edit_last_message) {
-                event.prevent_default();
-            }
-            return;
-        }
-        if !is_of_input_method(press(&event, &key), state.memory.get_value())
-            && keymap::asked(Scope::Page, keymap::Press::of(&event, &key), true) == Some(Command::StopAndSend)
-        {
-            state.stop_and_send();
-            return event.prevent_default();
-        }
-        // A key that is held down sends once.
-        if event.repeat() && key == "Enter" && !event.shift_key() && state.phase.get_untracked() != Phase::Idle {
-            return event.prevent_default();
-        }
-        let asked =
-            keys::in_box(press(&event, &key), state.memory.get_value(), media::is_touch(), chosen(Setting::Send));
-        match asked {
-            Ask::Send => state.send(),
-            Ask::Stop | Ask::Nothing => return,
-        }
-        event.prevent_default();
     };
     let on_input = move |event: ev::Event| {
         if let Some(area) = state.area.get_untracked() {
@@ -178,6 +135,46 @@ pub fn MessageBox() -> impl IntoView {
         ></textarea>
         </div>
     }
+}
+
+/// Does what a press in the box asks for. False where it is left to the browser.
+fn takes_key(state: ComposerState, end: Option<PathEnd>, event: &KeyboardEvent, key: &str) -> bool {
+    let (pressed, memory) = (press(event, key), state.memory.get_value());
+    if state.mention.key(state.area, memory, pressed) {
+        return true;
+    }
+    if key == "Escape" && state.stop_waiting() {
+        return true;
+    }
+    if leads_to_reply(keymap::Press::of(event, key)) && !event.is_composing() && is_at_start(state) {
+        // Nothing is above the first line, but the reply.
+        return at_end(end, to_last_reply);
+    }
+    if key == "Backspace" && is_bare(event) && !event.repeat() && is_at_start(state) {
+        return state.attaching.backspace();
+    }
+    if state.attaching.selected.get_untracked().is_some() {
+        state.attaching.selected.set(None);
+    }
+    if key == "ArrowUp" && is_bare(event) && !state.has_text.get_untracked() {
+        // Of an empty box: the person's last message.
+        return at_end(end, edit_last_message);
+    }
+    if !is_of_input_method(pressed, memory)
+        && keymap::asked(Scope::Page, keymap::Press::of(event, key), true) == Some(Command::StopAndSend)
+    {
+        state.stop_and_send();
+        return true;
+    }
+    // A key that is held down sends once.
+    if event.repeat() && key == "Enter" && !event.shift_key() && state.phase.get_untracked() != Phase::Idle {
+        return true;
+    }
+    let asked = keys::in_box(pressed, memory, media::is_touch(), chosen(Setting::Send));
+    if asked == Ask::Send {
+        state.send();
+    }
+    asked == Ask::Send
 }
 
 fn is_at_start(state: ComposerState) -> bool {
