@@ -18,6 +18,7 @@ pub mod keymap;
 pub mod kit;
 pub mod locale;
 pub mod markdown;
+pub mod model_options;
 pub mod model_picker;
 pub mod page;
 pub mod palette;

@@ -7,7 +7,7 @@ mod real {
     use wasm_bindgen::JsCast;
     use web_sys::{Element, HtmlInputElement, Node};
 
-    use crate::browser::saving::TYPED;
+    use crate::browser::form::TYPED;
 
     /// The nodes of a list, which stays as it is while they are changed.
     pub fn nodes(list: &web_sys::NodeList) -> Vec<Node> {

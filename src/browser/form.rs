@@ -14,6 +14,8 @@ mod real {
 
     /// What a browser sends for a page that is gone: 64 KiB of all that are on their way.
     const KEPT_ALIVE: u32 = 32 << 10;
+    /// On a form in which something was typed since it was sent.
+    pub const TYPED: &str = "data-typed";
 
     /// The value of the first `<select>` with this name.
     pub fn chosen(name: &str) -> Option<String> {
@@ -105,5 +107,5 @@ mod real {
 }
 
 #[cfg(feature = "hydrate")]
-pub use real::{Button, answer, button_of, fields};
+pub use real::{Button, TYPED, answer, button_of, fields};
 pub use real::{choose, chosen, post};

@@ -16,13 +16,11 @@ mod real {
     use web_sys::{Document, DomParser, Element, HtmlElement, HtmlFormElement, HtmlTextAreaElement, SupportedType};
 
     use crate::browser::alike::{attributes, become_like, children, nodes};
-    use crate::browser::form::{self, Button};
+    use crate::browser::form::{self, Button, TYPED};
 
     const REGION: &str = "[data-saves]";
     /// What the page says about a deed.
     const SAID: &str = ".plain-main > [role=status]";
-    /// On a form in which something was typed since it was sent.
-    pub const TYPED: &str = "data-typed";
     const UNSENT: &str = "[data-saves] [data-typed]";
     /// A long text is saved once nobody has typed on for this long: it may be left in many ways.
     const WRITTEN: Duration = Duration::from_millis(1_500);
@@ -232,6 +230,4 @@ mod real {
     pub fn tell(_html: Option<&str>) {}
 }
 
-#[cfg(feature = "hydrate")]
-pub use real::TYPED;
 pub use real::{begin, tell};

@@ -14,37 +14,28 @@ mod place;
 #[cfg(feature = "hydrate")]
 mod room;
 #[cfg(feature = "hydrate")]
+mod watch;
+#[cfg(feature = "hydrate")]
 mod will;
 #[cfg(feature = "hydrate")]
 mod window;
 
-/// What the page shows of the reader's place.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
-    /// Growth keeps the bottom in view.
-    pub is_following: bool,
-    /// The bottom is so far that the way back deserves a button.
-    pub is_far: bool,
-    /// The list's first turn, or its last, is so near that more of them should be loaded (S8).
-    pub is_near_start: bool,
-    pub is_near_end: bool,
-}
-
 #[cfg(feature = "hydrate")]
 mod real {
     use super::hold as holding;
-    pub use super::will::Wait;
-    use super::{Place, page, place, room, will, window};
+    pub use super::page::Wait;
+    use super::reader::Place;
+    use super::{page, place, room, watch, window};
 
     /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
     /// before. Gives the number of this watch.
     pub fn start(list_id: &str, on_place: impl Fn(Place) + 'static) -> u32 {
-        page::start(list_id, on_place)
+        watch::start(list_id, on_place)
     }
 
     /// Stops the watch with this number, if it is still the one.
-    pub fn stop(watch: u32) {
-        page::stop(watch);
+    pub fn stop(number: u32) {
+        watch::stop(number);
     }
 
     /// Whether growth keeps the bottom in view.
@@ -133,7 +124,7 @@ mod real {
 
     /// Keeps the page from following until what comes into it over several frames is there.
     pub fn wait() -> Option<Wait> {
-        Some(will::wait())
+        Some(page::wait())
     }
 
     /// Keeps the end of a scrolling box in view, unless the reader scrolled up in it.
@@ -144,7 +135,7 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    use super::Place;
+    use super::reader::Place;
 
     #[derive(Debug)]
     pub struct Wait(());
@@ -200,6 +191,7 @@ mod real {
     pub fn keep_end(_id: &str) {}
 }
 
+pub use reader::Place;
 pub use real::{
     Wait, bring, first_seen, hold, hold_clicked, hold_for, into_sight, is_following, is_held, is_holding, keep_end,
     keeping, open, resume, start, stop, to_element, to_latest, to_sent, wait,

@@ -7,6 +7,7 @@
 //! page), [`plain`] (pages without script), [`composers`].
 
 pub mod basics;
+mod board;
 mod chat;
 pub mod colours;
 pub mod composers;
@@ -15,6 +16,7 @@ mod menus;
 mod parts;
 mod plain;
 mod results;
+mod sheet;
 mod tools;
 mod turns;
 mod words;
@@ -24,7 +26,7 @@ use leptos::prelude::*;
 use leptos_router::components::Router;
 use leptos_router::location::RequestUrl;
 
-use self::composers::Standing;
+pub use self::sheet::Sheet;
 
 use crate::server::plain_pages::{Page, Section};
 use crate::ui::announce::provide_announcer;
@@ -34,65 +36,7 @@ use crate::ui::erased::{live, view};
 use crate::ui::kit::provide_toasts;
 use crate::ui::preferences::{Preferences, Setting};
 
-/// One page of the gallery. Parts of which a page has only one, such as the composer, have a page for each state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sheet {
-    Basics,
-    Parts,
-    Writing,
-    Reasoning,
-    Tools,
-    Results,
-    Failures,
-    Chat,
-    Lists,
-    Menus,
-    Plain,
-    Composer(Standing),
-}
-
 impl Sheet {
-    /// All of them, in their order.
-    pub fn all() -> impl Iterator<Item = Self> {
-        let pages = [
-            Self::Basics,
-            Self::Parts,
-            Self::Writing,
-            Self::Reasoning,
-            Self::Tools,
-            Self::Results,
-            Self::Failures,
-            Self::Chat,
-            Self::Lists,
-            Self::Menus,
-            Self::Plain,
-        ];
-        pages.into_iter().chain(Standing::ALL.into_iter().map(Self::Composer))
-    }
-
-    /// The last part of its address.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Basics => "basics",
-            Self::Parts => "parts",
-            Self::Writing => "writing",
-            Self::Reasoning => "reasoning",
-            Self::Tools => "tools",
-            Self::Results => "results",
-            Self::Failures => "failures",
-            Self::Chat => "chat",
-            Self::Lists => "lists",
-            Self::Menus => "menus",
-            Self::Plain => "plain",
-            Self::Composer(standing) => standing.name(),
-        }
-    }
-
-    /// Reads the name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::all().find(|sheet| sheet.name() == name)
-    }
-
     /// The page.
     pub fn draw(self) -> Page {
         let link = move |sheet: Self| {
@@ -136,28 +80,5 @@ impl Sheet {
             Self::Plain => plain::draw(),
             Self::Composer(standing) => composers::draw(standing),
         }
-    }
-}
-
-/// One group of samples under its name.
-fn board(title: &'static str, inside: AnyView) -> AnyView {
-    view! {
-        <section class="board">
-            <h2>{title}</h2>
-            {inside}
-        </section>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_lead_to_their_pages() {
-        for sheet in Sheet::all() {
-            assert_eq!(Sheet::parse(sheet.name()), Some(sheet));
-        }
-        assert_eq!(Sheet::parse("nonsense"), None);
     }
 }

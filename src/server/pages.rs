@@ -10,6 +10,7 @@ mod running;
 pub mod storage_words;
 mod trash;
 mod tree;
+mod ways;
 mod window;
 
 use crate::api::error::ApiError;
@@ -19,11 +20,10 @@ use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnI
 use turnleaf_platform::ids;
 use turnleaf_service::turns::Started as ServiceStarted;
 use turnleaf_service::{Service, ServiceError, StoreError, chats::ChatChange};
-use turnleaf_service::{paths::Path, placement::Wanted};
+use turnleaf_service::{paths::Path, placement::Wanted, window::Direction};
 
 use crate::ui::locale::{Locale, locale, speak};
 pub use window::WholePath;
-use window::direction;
 
 /// Characters of the name of the branch that one left.
 const PARENT_CHARS: usize = 24;
@@ -91,7 +91,7 @@ impl Pages {
             models,
         };
         if page.models.iter().all(|model| model.is_demo) {
-            page.notices.push(Notice::NothingConfigured { ways: listed::ways() });
+            page.notices.push(Notice::NothingConfigured { ways: ways::ways() });
         }
         let Some(id) = id else {
             let default = self.0.default_model_of(viewer).await.map_err(api_error)?;
@@ -218,6 +218,13 @@ impl Pages {
     async fn branch_from(&self, viewer: UserId, branch: &Branch) -> Result<Option<String>, ApiError> {
         let name = self.0.parent_name(viewer, branch).await.map_err(api_error)?;
         Ok(name.map(|name| first_words(&name, PARENT_CHARS)))
+    }
+}
+
+fn direction(side: Side) -> Direction {
+    match side {
+        Side::Older => Direction::Before,
+        Side::Newer => Direction::After,
     }
 }
 

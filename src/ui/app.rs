@@ -8,6 +8,7 @@ use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
 use crate::ui::announce::{LiveRegions, provide_announcer};
+use crate::ui::chats::looking::look_at_running;
 use crate::ui::chats::provide_chats;
 use crate::ui::connection::{ConnectionBanner, provide_connection};
 use crate::ui::erased::{effect, view};
@@ -15,14 +16,15 @@ use crate::ui::fetched::NotFetched;
 use crate::ui::kit::provide_toasts;
 use crate::ui::kit::toast::ToastShelf;
 use crate::ui::page::chat::fetch_chat;
-use crate::ui::page::{ChatPageView, HomePage, NotFoundPage, TreePageView};
-use crate::ui::palette::{PaletteDialog, provide_palette};
+use crate::ui::page::{ChatPageView, HomePage, NotFoundPage};
+use crate::ui::palette::body::PaletteDialog;
+use crate::ui::palette::provide_palette;
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
-use crate::ui::transcript::provide_path_end;
-use crate::ui::tree::fetch_tree;
-use crate::ui::tree::panel::{Panel, provide_panel};
+use crate::ui::transcript::entering::provide_path_end;
+use crate::ui::tree::fetched::{Panel, TreePageView, fetch_tree};
+use crate::ui::tree::panel::provide_panel;
 use crate::ui::words;
 
 /// The whole page below `<body>`.
@@ -39,7 +41,7 @@ pub fn App() -> impl IntoView {
     provide_announcer();
     provide_connection();
     provide_toasts();
-    provide_chats();
+    look_at_running(provide_chats());
     provide_panel();
     provide_palette();
     provide_path_end();

@@ -1,7 +1,7 @@
 //! The person's chats, as every part of the page sees them: one list, loaded once, and what can be done with a chat of
 //! it. Not for drawing it: that is the sidebar.
 
-mod looking;
+pub mod looking;
 pub mod notifying;
 mod placing;
 mod removing;
@@ -17,7 +17,6 @@ use crate::api::view::ChatItem;
 use crate::browser::{clock, cookies, document, history};
 use crate::domain::{ChatId, limits};
 use crate::ui::announce::Announcer;
-use crate::ui::chats::looking::look_at_running;
 pub use crate::ui::chats::placing::Place;
 use crate::ui::chats::unread::Watched;
 use crate::ui::erased::effect;
@@ -91,7 +90,6 @@ pub fn provide_chats() -> Chats {
         chats.tell_zone();
         chats.follow_day();
     });
-    look_at_running(chats);
     chats
 }
 

@@ -9,7 +9,7 @@ use crate::api::trash::{delete_turn, prune_others, restore_deletion};
 use crate::domain::{ChatId, DeletionId, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::kit::Toasts;
-use crate::ui::transcript::Refusals;
+use crate::ui::transcript::refusals::Refusals;
 use crate::ui::words;
 use crate::ui::words::told::problem;
 

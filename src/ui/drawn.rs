@@ -4,6 +4,7 @@
 mod arguments;
 mod json;
 mod letters;
+mod link;
 pub mod picture;
 mod result;
 mod sources;

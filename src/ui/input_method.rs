@@ -1,10 +1,59 @@
-//! Input methods in fields that are not the message box: the Enter that ends a composition submits no form (ux.md 10.4).
+//! Presses in fields, and which of them are an input method's: the Enter that ends a composition submits no form (ux.md
+//! 10.4).
 
 use leptos::ev::{CompositionEvent, KeyboardEvent};
 use leptos::prelude::*;
 
-use crate::ui::composer::keys::{Memory, is_of_input_method};
-use crate::ui::composer::message_box::press;
+/// Keys that come this soon after a composition ended still belong to it, in milliseconds: Safari reports the Enter
+/// that ends a composition after the composition's end.
+const AFTER_COMPOSITION_MS: f64 = 50.0;
+/// The key code of a press that an input method took.
+const TAKEN_BY_INPUT_METHOD: u32 = 229;
+
+/// A key press, without the browser's type. Times are the event's own, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Press<'a> {
+    pub key: &'a str,
+    pub key_code: u32,
+    pub is_composing: bool,
+    /// Ctrl, or Command on a Mac.
+    pub command: bool,
+    pub shift: bool,
+    pub alt: bool,
+    pub at: f64,
+}
+
+/// What the box remembers between presses.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Memory {
+    pub composition_ended: Option<f64>,
+    pub escaped: Option<f64>,
+}
+
+/// Whether a press is an input method's: inside of a composition, or what ended it.
+pub fn is_of_input_method(press: Press<'_>, memory: Memory) -> bool {
+    let ended_just_now = memory.composition_ended.is_some_and(|ended| press.at - ended < AFTER_COMPOSITION_MS);
+    press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD || ended_just_now
+}
+
+/// A key press without the browser's type.
+pub fn press<'a>(event: &KeyboardEvent, key: &'a str) -> Press<'a> {
+    Press {
+        key,
+        key_code: event.key_code(),
+        is_composing: event.is_composing(),
+        command: event.ctrl_key() || event.meta_key(),
+        shift: event.shift_key(),
+        alt: event.alt_key(),
+        at: event.time_stamp(),
+    }
+}
+
+/// Whether a key is pressed alone, and not for an input method.
+pub fn is_bare(event: &KeyboardEvent) -> bool {
+    let held = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
+    !held && !event.is_composing()
+}
 
 /// What a field remembers of its compositions. Copies are the same.
 #[derive(Clone, Copy, Default)]

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::browser::document;
-use crate::ui::preferences::{Setting, chosen};
+use crate::ui::preferences::setting::{Setting, chosen};
 
 mod chord;
 

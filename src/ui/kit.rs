@@ -5,6 +5,7 @@ pub mod dialog;
 pub mod failed;
 pub mod icon;
 pub mod installable;
+pub mod link;
 pub mod loading;
 pub mod menu;
 pub mod reference;

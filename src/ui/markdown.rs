@@ -51,5 +51,5 @@ pub fn render(text: &str) -> Vec<Part> {
 /// The parts of a whole text with what `enrich` knows and with its numbered marks, which are in order. There are as many
 /// parts as [`render`] gives, in the same order.
 pub fn render_with(text: &str, cites: &[Cite], enrich: &dyn Enrich) -> Vec<Part> {
-    block::draw_all(text, block::Budget::default(), cites, enrich).into_iter().map(|block| block.part).collect()
+    block::draw_all(text, draw::Budget::default(), cites, enrich).into_iter().map(|block| block.part).collect()
 }

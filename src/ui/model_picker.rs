@@ -9,10 +9,10 @@ use leptos::prelude::*;
 use crate::browser::letters::lower;
 use crate::domain::Lock;
 use crate::domain::provider::Model;
-use crate::ui::composer::model_menu::by_provider;
 use crate::ui::erased::{live, view};
 use crate::ui::kit::combobox::{Ask, option_id};
 use crate::ui::kit::{Combobox, Icon};
+use crate::ui::model_options::by_provider;
 use crate::ui::words;
 use crate::ui::words::picking as said;
 

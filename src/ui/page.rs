@@ -15,7 +15,6 @@ use leptos::prelude::*;
 pub use chat::ChatPageView;
 pub use home::HomePage;
 pub use not_found::NotFoundPage;
-pub use tree::TreePageView;
 
 /// The host and the port that a page was asked for under. The server puts it into the context; a browser knows it.
 #[derive(Debug, Clone)]

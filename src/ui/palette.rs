@@ -3,19 +3,18 @@
 //! only while it is open.
 
 pub mod body;
+pub mod choices;
 pub mod entry;
 pub mod hits;
 mod rows;
 
-use leptos::ev::{Event, MouseEvent};
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use crate::browser::dialog;
-use crate::ui::erased::{live, view};
+use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::kit::dialog::{DialogRegions, cancelled, shown_while};
-use crate::ui::palette::body::PaletteBody;
-use crate::ui::transcript::opens_here;
+use crate::ui::kit::link::opens_here;
 use crate::ui::words;
 
 /// Whether it is open; in context.
@@ -29,26 +28,6 @@ pub struct Palette {
 /// Puts a closed palette into the context.
 pub fn provide_palette() {
     provide_context(Palette { is_open: RwSignal::new(false), lists_shortcuts: RwSignal::new(false) });
-}
-
-/// The dialog. The browser keeps the focus in it, and gives it back where it was.
-#[component]
-pub fn PaletteDialog() -> impl IntoView {
-    let open = expect_context::<Palette>().is_open;
-    let (node, closed) = shown_while(open);
-    let body = live(move || open.get().then(|| view! { <PaletteBody/><DialogRegions/> }));
-    view! {
-        <dialog
-            class="dialog palette"
-            closedby="any"
-            node_ref=node
-            aria-label=words::palette::name()
-            on:cancel=move |event: Event| cancelled(&event, open)
-            on:close=move |_| closed.run(())
-        >
-            {body}
-        </dialog>
-    }
 }
 
 /// "Search": opens the palette; without script, a page that does the same.

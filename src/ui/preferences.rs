@@ -1,11 +1,14 @@
 //! What a person chose for the look and the ways of the page. It is kept in cookies, so that the server draws the page
 //! right at once and nothing flashes. On the page it is in attributes of `<html>`, for the style sheets.
 
+pub mod setting;
+
 use leptos::prelude::{GetUntracked, RwSignal, Update};
 
 use crate::browser::{cookies, document};
 use crate::ui::keymap::Keymap;
 use crate::ui::kit::installable::frame_colours;
+pub use setting::{Setting, chosen};
 
 /// The cookie that says how many minutes the clock of the browser is before that of UTC.
 pub const ZONE_COOKIE: &str = "turnleaf_zone";
@@ -15,96 +18,6 @@ pub const KEYS_COOKIE: &str = "turnleaf_keys";
 
 /// How long a browser keeps what was chosen, in seconds: a year.
 pub const KEPT_SECONDS: u32 = 365 * 24 * 60 * 60;
-
-/// One thing to choose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Setting {
-    Theme,
-    /// Whether the wide layout shows the list of chats.
-    Sidebar,
-    /// Of messages and everything else, in pixels where the browser's own is 16.
-    TextSize,
-    Density,
-    /// Whether long lines of code are broken or scrolled.
-    Code,
-    /// Less of it than the system says, never more.
-    Motion,
-    /// Whether reasoning opens by itself: while it is written, then and where a tool in it failed, always, never.
-    Reasoning,
-    /// The key that sends a message.
-    Send,
-    /// Whether letters alone do something on a message (WCAG 2.1.4).
-    Letters,
-    /// What a screen reader is told of a reply: its text, that it came, nothing.
-    Announced,
-    /// Whether the system notes the end of a reply while nobody sees the page.
-    Notify,
-}
-
-impl Setting {
-    pub const ALL: [Self; 11] = [
-        Self::Theme,
-        Self::Sidebar,
-        Self::TextSize,
-        Self::Density,
-        Self::Code,
-        Self::Motion,
-        Self::Reasoning,
-        Self::Send,
-        Self::Letters,
-        Self::Announced,
-        Self::Notify,
-    ];
-
-    /// Its name in forms, behind `turnleaf_` in cookies, behind `data-` in `<html>`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Theme => "theme",
-            Self::Sidebar => "sidebar",
-            Self::TextSize => "size",
-            Self::Density => "density",
-            Self::Code => "code",
-            Self::Motion => "motion",
-            Self::Reasoning => "reasoning",
-            Self::Send => "send",
-            Self::Letters => "letters",
-            Self::Announced => "announced",
-            Self::Notify => "notify",
-        }
-    }
-
-    /// What can be chosen, the usual first.
-    pub fn values(self) -> &'static [&'static str] {
-        match self {
-            Self::Theme => &["system", "light", "dark"],
-            Self::Sidebar => &["open", "closed"],
-            Self::TextSize => &["16", "14", "15", "17", "18", "20"],
-            Self::Density => &["roomy", "compact"],
-            Self::Code => &["scroll", "wrap"],
-            Self::Motion => &["system", "reduced"],
-            Self::Reasoning => &["auto", "failure", "open", "closed"],
-            Self::Send => &["enter", "ctrl-enter"],
-            Self::Letters => &["on", "off"],
-            Self::Announced => &["full", "events", "off"],
-            Self::Notify => &["off", "on"],
-        }
-    }
-
-    /// The setting of this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|setting| setting.name() == name)
-    }
-
-    /// The program's own copy of a value.
-    pub fn value(self, word: &str) -> Option<&'static str> {
-        self.values().iter().copied().find(|value| *value == word)
-    }
-
-    /// The name of its cookie.
-    pub fn cookie(self) -> String {
-        format!("turnleaf_{}", self.name())
-    }
-}
 
 /// The choices, as the server found them in the request and as the page starts with them. In context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -181,12 +94,6 @@ impl Preferences {
 pub fn choose(preferences: RwSignal<Preferences>, setting: Setting, value: &str) {
     preferences.update(|chosen| *chosen = chosen.with(setting, value));
     preferences.get_untracked().apply(setting);
-}
-
-/// What is chosen on the page that is shown, where that is asked only when something happens.
-pub fn chosen(setting: Setting) -> &'static str {
-    let mark = document::root_attribute(&format!("data-{}", setting.name()));
-    mark.and_then(|word| setting.value(&word)).unwrap_or(setting.values()[0])
 }
 
 /// The value of a cookie in the text of a `Cookie` header.

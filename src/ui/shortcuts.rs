@@ -14,7 +14,8 @@ use crate::ui::kit::{Dialog, Toasts};
 use crate::ui::palette::Palette;
 use crate::ui::preferences::{Preferences, Setting, chosen};
 use crate::ui::sidebar::toggle_sidebar;
-use crate::ui::transcript::{self, ASK, PathEnd};
+use crate::ui::transcript::asks::ASK;
+use crate::ui::transcript::entering::{self, PathEnd, at_end};
 use crate::ui::tree::panel::TreePanel;
 use crate::ui::words;
 use crate::ui::words::keys::{does, fixed};
@@ -55,7 +56,7 @@ pub fn Shortcuts() -> impl IntoView {
                 Command::PartBefore => focus::cycle(&REGIONS, true, enter),
                 Command::MessageBox if dialog::is_any_open() => return false,
                 Command::MessageBox => drop(focus::on("#message")),
-                Command::CopyCode => return transcript::at_end(end, move || copy_last_code(announcer)),
+                Command::CopyCode => return at_end(end, move || copy_last_code(announcer)),
                 _ => return false,
             }
             true
@@ -101,7 +102,7 @@ pub fn Shortcuts() -> impl IntoView {
 
 /// The way into a part that has one of its own.
 fn enter(region: &str) -> bool {
-    region == TRANSCRIPT && transcript::enter()
+    region == TRANSCRIPT && entering::enter()
 }
 
 type Draw = fn() -> AnyView;

@@ -18,6 +18,7 @@ use crate::ui::connection::Connection;
 use crate::ui::page::RequestHost;
 
 mod follow;
+mod follower;
 mod hiding;
 mod run;
 pub mod saying;
@@ -26,6 +27,7 @@ mod turn;
 mod way;
 mod window;
 
+use follower::Follower;
 pub use run::Growing;
 pub use turn::{Heard, TurnState};
 pub use way::{Asks, Stand, Way};
@@ -53,19 +55,29 @@ pub struct ChatState {
     now: RwSignal<Option<DateTime<Utc>>>,
     /// How far the server's clock is ahead of this device's.
     skew: StoredValue<TimeDelta>,
-    followed: StoredValue<HashMap<TurnId, follow::Follower>>,
+    followed: StoredValue<HashMap<TurnId, Follower>>,
     /// What the reader opened or closed by hand; nothing else opens or closes it again.
     toggled: StoredValue<HashMap<BlockId, bool>>,
     /// What is to be said when a turn that was asked for is shown.
     on_arrival: StoredValue<Option<(TurnId, String)>>,
     /// What is being deleted.
-    hidden: StoredValue<Vec<hiding::Hidden>>,
+    hidden: StoredValue<Vec<Hidden>>,
     /// Rises whenever other turns are on screen, or are asked for: an answer to an older question comes too late.
     moves: StoredValue<u64>,
     /// Asks the page to load a turn anew and to [`put`](Self::put) it.
     reload: Callback<TurnId>,
     connection: Option<Connection>,
     announcer: Option<Announcer>,
+}
+
+/// What was on screen before a turn was hidden with all that follow it.
+#[derive(Clone)]
+struct Hidden {
+    from: TurnId,
+    path: Vec<TurnState>,
+    beyond: Option<TurnState>,
+    /// The move to other turns that hid it: after any other the screen is another one.
+    moves: u64,
 }
 
 impl ChatState {

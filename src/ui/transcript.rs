@@ -14,24 +14,28 @@ use crate::ui::erased::{effect, on_change, rows, view};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 
-mod asks;
+pub mod asks;
 mod assistant_turn;
 mod copy_button;
 mod delete_row;
 mod disclosed;
-mod editor;
-mod entering;
+mod edit_link;
+pub mod editor;
+pub mod entering;
 mod error_reply;
 mod going_on;
-mod jump_to_latest;
+mod items;
+pub mod jump_to_latest;
 pub mod model_choice;
 pub mod more;
 mod notices;
 mod other_block;
 mod other_models;
-mod posting;
+mod places;
+pub mod posting;
 mod quoting;
 mod reasoning_panel;
+pub mod refusals;
 mod refused;
 mod segment_view;
 mod source_list;
@@ -40,34 +44,21 @@ mod text_block;
 mod tool_card;
 mod tool_group;
 mod turn_actions;
-mod turn_heading;
+pub mod turn_heading;
 mod turn_keys;
-mod turn_menu;
+pub mod turn_menu;
 mod user_turn;
-mod verbs;
+pub mod verbs;
 mod versions;
 mod ways_out;
 
-pub use asks::ASK;
 use assistant_turn::AssistantTurn;
-pub use copy_button::CopyButton;
-pub use editor::Editor;
-pub use entering::{PathEnd, at_end, edit_last_message, enter, provide_path_end, to_last_reply};
-pub use jump_to_latest::JumpToLatest;
-pub use model_choice::ModelChoice;
+use jump_to_latest::JumpToLatest;
 use more::LoadMore;
-pub use posting::Posting;
 use quoting::QuoteButton;
-pub use refused::Refusals;
-pub use tool_card::tool_name;
-pub use turn_actions::opens_here;
-pub use turn_heading::{TurnTime, article_id, heading_id, turn_of};
-pub use turn_menu::CopyToChat;
+use turn_heading::{LIST_ID, article_id, focus_on_turn, heading_id, turn_of};
 use user_turn::UserTurn;
-pub use verbs::Verbs;
 
-/// The list's id: what the scroll controller watches.
-pub const LIST_ID: &str = "transcript";
 /// The newest turn's id: where the skip link and the forms of a page without script lead.
 pub const LATEST_ID: &str = "latest";
 
@@ -155,11 +146,6 @@ pub fn Transcript(
 /// Puts a message that was just sent, or asked again, under the header, with room below it for the reply (S6).
 pub fn show_sent(user_turn: TurnId) {
     scroll::to_sent(&article_id(user_turn));
-}
-
-/// Gives the focus to a turn, without moving the page.
-pub fn focus_on_turn(turn: TurnId) {
-    focus::quietly_on(&format!("#{}", heading_id(turn)));
 }
 
 /// Opens the page where the address says, or where the reader left it, or at its end.

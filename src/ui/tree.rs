@@ -3,6 +3,7 @@
 //! form, so the page works without script.
 
 mod card;
+pub mod fetched;
 mod keys;
 pub mod panel;
 mod row;
@@ -14,28 +15,13 @@ use leptos::prelude::*;
 use crate::api::view::tree::TreeCard;
 use crate::domain::TurnId;
 use crate::ui::erased::{effect, live, on_change, rows, view};
-use crate::ui::fetched::NotFetched;
 use crate::ui::input_method::InputMethod;
-use crate::ui::page::tree::draw_page;
 use crate::ui::tree::card::Card;
 use crate::ui::tree::keys::turned;
-use crate::ui::tree::panel::{OnScreen, TreePanel};
 use crate::ui::tree::row::{draw_row, key_of};
 pub use crate::ui::tree::state::TreeState;
 use crate::ui::words;
 use crate::ui::words::tree as said;
-
-/// The code of the tree: the page, and the panel beside a chat.
-pub struct TreeCode {
-    pub page: fn() -> AnyView,
-    pub panel: fn(TreePanel, OnScreen) -> AnyView,
-}
-
-/// Fetches it.
-#[leptos::wasm_split::wasm_split(tree, wasm_split_path = ::leptos::wasm_split, fallible)]
-pub fn fetch_tree() -> Result<TreeCode, NotFetched> {
-    Ok(TreeCode { page: draw_page, panel: panel::draw_map })
-}
 
 /// The outline with its filter and its card.
 #[component]

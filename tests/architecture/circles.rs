@@ -152,11 +152,7 @@ fn beginnings(code: &str, module: &Path, is_file: impl Fn(&Path) -> bool) -> Vec
 fn is_in_group(before: &str) -> bool {
     let statement = before.rsplit(';').next().unwrap_or_default();
     let uses =
-        statement.rfind("use ").filter(|at| {
-            statement[..*at].trim_end().rsplit('\n').next().is_some_and(|line| {
-                line.trim().is_empty() || line.trim().ends_with("pub") || line.trim().ends_with(')')
-            })
-        });
+        statement.rfind("use ").filter(|at| !statement[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_'));
     uses.is_some_and(|at| statement[at..].contains("::{"))
 }
 

@@ -4,9 +4,8 @@ use leptos::prelude::request_animation_frame;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement};
 
-use super::page::{element, follow, go, header, metrics, report, with};
+use super::page::{element, follow, go, header, is_waiting, metrics, report, with};
 use super::reader::Reader;
-use super::will::is_waiting;
 use crate::browser::clock;
 use crate::browser::focus::is_in_text;
 

@@ -1,19 +1,16 @@
-//! The real page: its metrics, its listeners and its moves. Only in the browser.
+//! The real page: its metrics, what is watched of it, and its moves. Only in the browser.
 
 use std::cell::{Cell, RefCell};
 
 use leptos::prelude::{request_animation_frame, set_timeout};
 use send_wrapper::SendWrapper;
-use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{AddEventListenerOptions, Document, Element, Event, ResizeObserver, Window};
+use web_sys::{Document, Element, Event, ResizeObserver, Window};
 
-use super::reader::{Metrics, Reader};
-use super::will::{is_reader_busy, is_still, is_waiting};
-use super::{Place, keyboard, place, room};
+use super::reader::{Metrics, Place, Reader};
+use super::will::{is_reader_busy, is_still};
+use crate::browser::clock;
 
-/// How many frames the list may take to appear in the page.
-const FRAMES_TO_WAIT: u32 = 180;
 /// How close to its end a box is, in pixels, to be kept at its end.
 const BOX_NEAR: f64 = 24.0;
 /// How close to the list's first or last turn, in pixels, the next ones are loaded (S8).
@@ -21,38 +18,42 @@ const LIST_NEAR: f64 = 800.0;
 
 /// How much below the header may float over the page, in pixels.
 const FLOATING: f64 = 64.0;
+/// The longest that the page does not follow because more is coming, ms.
+const PATIENCE_MS: i64 = 6_000;
 
 pub(super) type Listener = Closure<dyn FnMut(Event)>;
 
+/// What is watched of the page that is open, and by what.
 pub(super) struct Watch {
     /// Which start this is, so that a page that goes away late does not stop the next one.
-    start: u32,
+    pub(super) start: u32,
     pub(super) reader: Reader,
     pub(super) list_id: String,
-    shown: Place,
-    on_place: Box<dyn Fn(Place)>,
+    pub(super) shown: Place,
+    pub(super) on_place: Box<dyn Fn(Place)>,
     /// A finger is down, a place is being held: nothing is moved meanwhile.
-    is_touched: bool,
+    pub(super) is_touched: bool,
     pub(super) holds: u32,
-    is_easing: bool,
+    pub(super) is_easing: bool,
     /// The page has been put where the reader should begin; before that its place means nothing.
-    is_placed: bool,
+    pub(super) is_placed: bool,
     /// The turn that was sent last, for which there is room below.
     pub(super) sent: Option<String>,
-    on_scroll: Listener,
-    on_pointer: Listener,
-    observer: ResizeObserver,
-    _on_resize: Closure<dyn FnMut()>,
+    pub(super) on_scroll: Listener,
+    pub(super) on_pointer: Listener,
+    pub(super) observer: ResizeObserver,
+    pub(super) _on_resize: Closure<dyn FnMut()>,
 }
 
 thread_local! {
-    static STARTS: Cell<u32> = const { Cell::new(0) };
     /// The box that was brought to its end last, and where that was.
     static BOX: RefCell<(String, i32)> = const { RefCell::new((String::new(), 0)) };
     static WATCH: RefCell<Option<SendWrapper<Watch>>> = const { RefCell::new(None) };
+    /// How many texts are still coming into the page, and since when there are any, ms.
+    static WAITS: Cell<(u32, i64)> = const { Cell::new((0, 0)) };
 }
 
-fn window() -> Option<Window> {
+pub(super) fn window() -> Option<Window> {
     web_sys::window()
 }
 
@@ -93,114 +94,13 @@ pub(super) fn with<T>(read: impl FnOnce(&mut Watch) -> T) -> Option<T> {
     WATCH.with(|watch| watch.try_borrow_mut().ok()?.as_mut().map(|watch| read(watch)))
 }
 
-pub(super) fn start(list_id: &str, on_place: impl Fn(Place) + 'static) -> u32 {
-    stop(STARTS.get());
-    let start = STARTS.get().wrapping_add(1);
-    STARTS.set(start);
-    watch(start, list_id, on_place);
-    start
-}
-
-fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
-    let (Some(window), Some(now)) = (window(), metrics()) else { return };
-    let on_scroll = Listener::new(|event: Event| {
-        keyboard::tell();
-        if event.type_() == "resize" { resized() } else { scrolled() }
-    });
-    let on_pointer = Listener::new(|event: Event| {
-        let is_down = event.type_() == "touchstart";
-        with(|watch| watch.is_touched = is_down);
-    });
-    let on_resize = Closure::<dyn FnMut()>::new(resized);
-    let Ok(observer) = ResizeObserver::new(on_resize.as_ref().unchecked_ref()) else { return };
-    let passive = AddEventListenerOptions::new();
-    passive.set_passive(true);
-    let listen = |name: &str, listener: &Listener| {
-        let callback = listener.as_ref().unchecked_ref();
-        let _ = window.add_event_listener_with_callback_and_add_event_listener_options(name, callback, &passive);
-    };
-    listen("scroll", &on_scroll);
-    listen("resize", &on_scroll);
-    keyboard::listen(&on_scroll);
-    for name in ["touchstart", "touchend", "touchcancel"] {
-        listen(name, &on_pointer);
-    }
-    let reader = Reader::new(now);
-    let shown = Place { is_following: reader.is_following(), is_far: reader.is_far(), ..Place::default() };
-    on_place(shown);
-    let watch = Watch {
-        start,
-        reader,
-        list_id: list_id.to_owned(),
-        shown,
-        on_place: Box::new(on_place),
-        is_touched: false,
-        holds: 0,
-        is_easing: false,
-        is_placed: false,
-        sent: None,
-        on_scroll,
-        on_pointer,
-        observer,
-        _on_resize: on_resize,
-    };
-    WATCH.with(|slot| *slot.borrow_mut() = Some(SendWrapper::new(watch)));
-    observe(start, FRAMES_TO_WAIT);
-}
-
-/// Listens to the list's growth once it is in the page; a page that is still being built has none.
-fn observe(start: u32, frames: u32) {
-    let observed = with(|watch| {
-        if watch.start != start {
-            return true;
-        }
-        let list = element(&watch.list_id);
-        if let Some(list) = &list {
-            watch.observer.observe(list);
-        }
-        list.is_some()
-    });
-    if observed == Some(false) && frames > 0 {
-        request_animation_frame(move || observe(start, frames - 1));
-    }
-}
-
-pub(super) fn stop(start: u32) {
-    let is_ours = with(|watch| watch.start == start) == Some(true);
-    let watch = if is_ours { WATCH.with(|slot| slot.borrow_mut().take()) } else { None };
-    let Some(watch) = watch else { return };
-    place::close();
-    watch.observer.disconnect();
-    keyboard::stop(&watch.on_scroll);
-    let Some(window) = window() else { return };
-    for (name, listener) in [
-        ("scroll", &watch.on_scroll),
-        ("resize", &watch.on_scroll),
-        ("touchstart", &watch.on_pointer),
-        ("touchend", &watch.on_pointer),
-        ("touchcancel", &watch.on_pointer),
-    ] {
-        let _ = window.remove_event_listener_with_callback(name, listener.as_ref().unchecked_ref());
-    }
+/// Gives what was watched before.
+pub(super) fn replace_watch(watch: Option<Watch>) -> Option<Watch> {
+    WATCH.replace(watch.map(SendWrapper::new)).map(SendWrapper::take)
 }
 
 pub(super) fn is_following() -> bool {
     with(|watch| watch.reader.is_following()).unwrap_or(false)
-}
-
-fn scrolled() {
-    let Some(now) = metrics() else { return };
-    with(|watch| if watch.holds == 0 { watch.reader.scrolled(now) } else { watch.reader.arrived(now) });
-    report();
-    place::save_soon();
-}
-
-fn resized() {
-    let Some(now) = metrics() else { return };
-    room::keep();
-    with(|watch| watch.reader.resized(now));
-    ease();
-    report();
 }
 
 /// Moves towards the bottom, a step a frame, while the page follows.
@@ -297,4 +197,29 @@ pub(super) fn keep_end(id: &str) {
             BOX.set((id, scroller.scroll_top()));
         });
     }
+}
+
+/// While one is there the page does not follow: what would come into view would be drawn for one frame only.
+#[derive(Debug)]
+pub struct Wait(());
+
+/// Lets the page follow when this is dropped, or at last after some seconds.
+pub(super) fn wait() -> Wait {
+    let (waits, since) = WAITS.get();
+    WAITS.set((waits + 1, if waits == 0 { clock::now_ms() } else { since }));
+    Wait(())
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        let (waits, since) = WAITS.get();
+        WAITS.set((waits.saturating_sub(1), since));
+        // What came is in the page after this task.
+        request_animation_frame(ease);
+    }
+}
+
+pub(super) fn is_waiting() -> bool {
+    let (waits, since) = WAITS.get();
+    waits > 0 && clock::now_ms() - since < PATIENCE_MS
 }

@@ -39,6 +39,18 @@ impl Metrics {
     }
 }
 
+/// What the page shows of the reader's place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Growth keeps the bottom in view.
+    pub is_following: bool,
+    /// The bottom is so far that the way back deserves a button.
+    pub is_far: bool,
+    /// The list's first turn, or its last, is so near that more of them should be loaded (S8).
+    pub is_near_start: bool,
+    pub is_near_end: bool,
+}
+
 /// The reader's place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reader {

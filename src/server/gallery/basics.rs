@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
+use super::board::board;
 use super::colours::{Colour, PAIRS, all, contrast, find, written};
-use super::{board, words};
+use super::words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 

@@ -3,10 +3,11 @@
 
 use leptos::prelude::*;
 
+use super::board::board;
 use super::composers::named;
 use super::lists::{branch, chat};
 use super::turns::asked;
-use super::{board, words};
+use super::words;
 use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView, Side};
 use crate::domain::attachment::Standing;
 use crate::domain::chat::ChatSettings;
@@ -19,8 +20,10 @@ use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::not_found::{failed, missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
+use crate::ui::transcript::editor::Editor;
+use crate::ui::transcript::jump_to_latest::JumpToLatest;
 use crate::ui::transcript::more::LoadMore;
-use crate::ui::transcript::{Editor, JumpToLatest, Verbs};
+use crate::ui::transcript::verbs::Verbs;
 use crate::ui::words as app_words;
 
 const LEAF: TurnId = sample::turn_id(2);

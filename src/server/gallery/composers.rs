@@ -8,7 +8,7 @@ use crate::domain::provider::{Model, Reasoning};
 use crate::domain::{Content, Lock, Thinking, TurnId, sample};
 use crate::ui::composer::Composer;
 use crate::ui::composer::queue::Queue;
-use crate::ui::composer::state::{ComposerState, Listeners, Phase};
+use crate::ui::composer::state::{ComposerState, FollowedPath, Listeners, Phase};
 use crate::ui::erased::view;
 use crate::ui::words::attaching::send_failed;
 
@@ -100,7 +100,6 @@ pub fn draw(standing: Standing) -> AnyView {
         on_stopped: Callback::new(|_| ()),
     };
     let draft = draft(standing);
-    let leaf: Option<TurnId> = None;
     let lock = match standing {
         Standing::Empty => None,
         Standing::Gone => Some(Lock::new("openai", "gone-model")),
@@ -115,6 +114,13 @@ pub fn draw(standing: Standing) -> AnyView {
         _ => None,
     };
     let gone = lock.clone().filter(|_| standing == Standing::Gone);
+    let path = FollowedPath {
+        lock: lock.into(),
+        running: running.into(),
+        context_used: used.into(),
+        gone: gone.into(),
+        ..FollowedPath::default()
+    };
     let composer = view! {
         <Composer
             chat_id=None
@@ -122,13 +128,9 @@ pub fn draw(standing: Standing) -> AnyView {
             draft_elsewhere=RwSignal::new(draft)
             models=RwSignal::new(vec![demo(), other()])
             form_request_id=String::new()
-            lock=lock
-            leaf=leaf
-            running=running
+            path
             stop_asked=RwSignal::new(false)
             listeners
-            context_used=used
-            gone=gone
             tools_on=Some(3)
         />
     };

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::{board, words};
+use super::board::board;
+use super::words;
 use crate::api::view::ChatItem;
 use crate::api::view::tree::{TreeAsk, TreeCard, TreePage, TreeRow};
 use crate::domain::branch::Origin;

@@ -4,9 +4,10 @@
 use leptos::prelude::*;
 use serde_json::json;
 
+use super::board::board;
 use super::composers::named;
 use super::lists::chat;
-use super::{board, words};
+use super::words;
 use crate::domain::attachment::Attachment;
 use crate::domain::provider::Model;
 use crate::domain::{Lock, Role, sample};
@@ -20,11 +21,13 @@ use crate::ui::kit::{Dialog, FailedDeed, Failure};
 use crate::ui::model_picker::ModelPicker;
 use crate::ui::palette::SearchLink;
 use crate::ui::palette::body::PaletteView;
-use crate::ui::palette::entry::{Entry, Here, rows};
+use crate::ui::palette::choices::{Here, rows};
+use crate::ui::palette::entry::Entry;
 use crate::ui::palette::hits::{Found, Kind, recent};
 use crate::ui::sidebar::chat_list::{ChatMenu, LoadFailed, OlderButton, provide_chosen};
 use crate::ui::sidebar::{DrawerFoot, HideButton, NewChatLink, rename_dialog};
-use crate::ui::transcript::{Verbs, model_choice};
+use crate::ui::transcript::model_choice;
+use crate::ui::transcript::verbs::Verbs;
 use crate::ui::words::{attaching, commands as said};
 use crate::ui::{shortcuts, words as app_words};
 

@@ -3,7 +3,8 @@
 
 use leptos::prelude::*;
 
-use super::{board, words};
+use super::board::board;
+use super::words;
 use crate::api::view::{Notice, Way};
 use crate::server::plain_pages::field::{Choice, Kind, TextField, tick};
 use crate::ui::connection::{ConnectionBars, Link, provide_connection};
@@ -11,8 +12,8 @@ use crate::ui::erased::view;
 use crate::ui::kit::loading::outline;
 use crate::ui::kit::toast::ToastShelf;
 use crate::ui::kit::{Dialog, Icon, Menu, provide_toasts};
-use crate::ui::page::connecting;
-use crate::ui::page::first_run::{ConnectedLine, Connecting, FirstRunPanel, found};
+use crate::ui::page::connecting::{self, Connecting};
+use crate::ui::page::first_run::{ConnectedLine, FirstRunPanel, found};
 use crate::ui::sidebar::chat_list::Items;
 use crate::ui::words as app_words;
 

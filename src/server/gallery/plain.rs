@@ -3,7 +3,8 @@
 
 use leptos::prelude::*;
 
-use super::{board, words};
+use super::board::board;
+use super::words;
 use crate::domain::sample::{self, reply, user_turn};
 use crate::domain::{Content, Turn};
 use crate::server::plain_pages::attaching::not_attached;

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::turns::{asked, shown, thought};
-use super::writing::object;
+use super::turns::{asked, object, shown, thought};
 use crate::api::view::TurnView;
 use crate::domain::block::ToolStatus;
 use crate::domain::{BlockState, Content, FailureKind, Turn, TurnStatus, sample};

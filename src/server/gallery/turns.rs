@@ -1,9 +1,8 @@
 //! The transcript with sample turns: reasoning, what is waited for, how replies end, every failure.
 
 use leptos::prelude::*;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::writing::object;
 use crate::api::view::{BlockMarkup, TurnView, VersionView};
 use crate::domain::block::ToolStatus;
 use crate::domain::turn::Attempt;
@@ -13,7 +12,8 @@ use crate::domain::{
 use crate::server::markup::markup_of;
 use crate::ui::erased::view;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::{Transcript, Verbs};
+use crate::ui::transcript::Transcript;
+use crate::ui::transcript::verbs::Verbs;
 
 const THOUGHT: &str = "The question is short, so the answer should be short too. What matters is **where** leaves grow: at the nodes. I could look it up, but this is well known.";
 
@@ -146,4 +146,12 @@ pub fn failures() -> Vec<TurnView> {
 /// A pause of the kind that a person ends.
 pub fn pause(text: &str) -> Content {
     Content::Other(object(json!({ "type": "x:pause", "reason": "rounds", "text": text })))
+}
+
+/// The fields of a JSON object.
+pub fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
 }

@@ -1,7 +1,7 @@
 //! The words of the gallery, in both languages. What samples say is theirs and stays as it is.
 
-use super::Sheet;
 use super::composers::Standing;
+use super::sheet::Sheet;
 use crate::ui::locale::{word, words};
 
 words! {

@@ -1,8 +1,8 @@
 //! Sample turns of words: everything that Markdown can do, the scripts of the world, documents and pictures, sources.
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::turns::{asked, shown};
+use super::turns::{asked, object, shown};
 use crate::api::view::TurnView;
 use crate::domain::attachment::{CARD, Card, Standing};
 use crate::domain::{Block, Content, Turn, sample};
@@ -67,12 +67,4 @@ fn sourced(ord: i64) -> Turn {
         source("https://example.com/autumn", "Why leaves fall", text.len()),
     ]});
     sample::reply(ord, [Content::text(text), Content::Other(object(sources))])
-}
-
-/// The fields of a JSON object.
-pub fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
 }

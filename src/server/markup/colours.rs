@@ -7,12 +7,14 @@
 
 mod languages;
 mod markup;
+mod runs;
 mod scan;
 
 use crate::domain::limits;
 use crate::ui::markdown::{ClassName, Run};
 
 use languages::{Kind, Language};
+use runs::Runs;
 
 /// The runs of a block of code. `None`: the language is unknown, or the block is beyond the bounds.
 pub fn runs(language: &str, code: &str) -> Option<Vec<Run>> {
@@ -45,20 +47,5 @@ fn scan_diff(code: &str, runs: &mut Runs) {
             _ => ClassName::Text,
         };
         runs.add(line.len(), class);
-    }
-}
-
-/// The runs so far.
-#[derive(Default)]
-struct Runs(Vec<Run>);
-
-impl Runs {
-    /// Adds a piece; one that looks like the piece before it joins it.
-    fn add(&mut self, bytes: usize, class: ClassName) {
-        match self.0.last_mut().filter(|last| last.class == class) {
-            Some(last) => last.bytes += bytes,
-            None if bytes > 0 => self.0.push(Run { class, bytes }),
-            None => {}
-        }
     }
 }

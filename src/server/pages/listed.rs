@@ -2,29 +2,10 @@
 
 use super::{Pages, api_error};
 use crate::api::error::ApiError;
-use crate::api::view::{ChatItem, Notice, Way};
+use crate::api::view::{ChatItem, Notice};
 use crate::domain::chat::Heading;
 use crate::domain::{ChatId, UserId, limits};
 use turnleaf_service::chats::ChatChange;
-use turnleaf_service::providers::{OTHER, Start, starts};
-
-/// What is connected most, in the order of the first page.
-const FIRST: [&str; 6] = ["anthropic", "openai", "gemini", "openrouter", "ollama", OTHER];
-
-/// The ways to connect a provider that are offered first.
-pub(super) fn ways() -> Vec<Way> {
-    let starts = starts();
-    let way = |start: &Start| Way {
-        id: start.id.to_owned(),
-        name: start.name.clone(),
-        api: start.api.to_owned(),
-        dialect: start.dialect.clone(),
-        base_url: start.base_url.clone(),
-        local_network: start.local_network,
-        keys_at: start.keys_at.map(str::to_owned),
-    };
-    FIRST.iter().filter_map(|id| starts.iter().find(|start| start.id == *id)).map(way).collect()
-}
 
 impl Pages {
     /// The pinned chats and the newest ones, or those behind one of them, for a reader whose clock is so many minutes

@@ -1,6 +1,6 @@
 //! Stretches of a path: the turns that a page is made of, more of them, and those that have some words.
 
-use super::{Pages, api_error};
+use super::{Pages, api_error, direction};
 use crate::api::error::ApiError;
 use crate::api::view::{FoundTurns, Side, TurnView, TurnsPage};
 use crate::domain::{Chat, ChatId, Difference, ImportedFrom, TurnId, UserId, limits};
@@ -70,12 +70,5 @@ impl Pages {
             turn,
         });
         self.draw(viewer, views.collect()).await
-    }
-}
-
-pub(super) fn direction(side: Side) -> Direction {
-    match side {
-        Side::Older => Direction::Before,
-        Side::Newer => Direction::After,
     }
 }

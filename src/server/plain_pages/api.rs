@@ -1,14 +1,16 @@
 //! The page of the HTTP API: every operation and every shape of its description, in one document that a browser can
 //! search and print.
 
+mod prose;
 mod shapes;
 
 use leptos::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::{Page, Section};
 use super::words::api as said;
 use crate::ui::erased::view;
+use prose::{ENGLISH, entries, inline, prose, table, text};
 
 /// The methods of an operation, in the order in which they are shown.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -163,47 +165,4 @@ fn body(body: &Value) -> Option<AnyView> {
         }
         .into_any(),
     )
-}
-
-/// A table that scrolls by itself. A group, not a region: a page of a hundred tables would have a hundred landmarks of a
-/// few names.
-fn table(caption: &'static str, heads: &[&'static str], rows: AnyView) -> AnyView {
-    let heads = heads.iter().map(|head| view! { <th scope="col">{*head}</th> }).collect_view();
-    view! {
-        <div class="api-scroll" role="group" tabindex="0" aria-label=caption>
-            <table class="api-table">
-                <caption>{caption}</caption>
-                <thead><tr>{heads}</tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
-    .into_any()
-}
-
-/// What the API says of itself is in English, whatever the page is in.
-const ENGLISH: &str = "en";
-
-/// Paragraphs.
-fn prose(written: &str) -> AnyView {
-    let paragraphs = written.split("\n\n").filter(|text| !text.trim().is_empty());
-    paragraphs.map(|text| view! { <p lang=ENGLISH>{inline(text)}</p> }).collect_view().into_any()
-}
-
-/// Text in which what stands between backticks is code.
-fn inline(written: &str) -> AnyView {
-    let piece = |(number, piece): (usize, &str)| match number % 2 {
-        0 => piece.to_owned().into_any(),
-        _ => view! { <code>{piece.to_owned()}</code> }.into_any(),
-    };
-    written.split('`').enumerate().map(piece).collect_view().into_any()
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    let fields: Option<&Map<String, Value>> = value.as_object();
-    fields.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
 }

@@ -2,26 +2,21 @@
 //! message of the request with the form in which it went, and of what was attached the version and the range.
 
 mod big;
+mod message;
+pub(super) mod parts;
 
-use std::collections::HashMap;
-
-pub use big::Part;
 use leptos::prelude::*;
 
 use super::turns::address;
 use super::words::{self, sent as said};
 use super::{Page, Section};
-use crate::domain::attachment::{Card, ShownAs, ShownAttachment};
 use crate::domain::context::{ManifestEntry, RequestManifest};
-use crate::domain::excerpt::first_words;
-use crate::domain::{Block, BlockId, Cost, CostBasis, DocumentId, Turn, TurnId, quoted};
+use crate::domain::{Cost, CostBasis};
 use crate::ui::erased::view;
-use crate::ui::locale::{comma, join};
+use crate::ui::locale::join;
 use crate::ui::words::spent;
 use crate::ui::words::told::{not_sent_told, told};
 use turnleaf_service::generations::{Generation, Sent};
-
-const FIRST_WORDS: usize = 80;
 
 /// The page of one reply.
 pub struct SentPage<'a> {
@@ -92,15 +87,14 @@ impl SentPage<'_> {
 
     fn messages(&self, entries: &[ManifestEntry]) -> AnyView {
         // The reply is a message of its own later requests.
-        let turns = self.sent.path.iter().chain([&self.sent.turn]);
-        let turns: HashMap<TurnId, &Turn> = turns.map(|turn| (turn.id, turn)).collect();
+        let turns = parts::by_id(self.sent);
         let from = entries.len().saturating_sub(Sent::MESSAGES);
         let (older, shown) = entries.split_at(from);
         let older = (!older.is_empty()).then(|| {
             let tokens = older.iter().map(|entry| entry.approx_tokens).sum();
             view! { <p class="hint">{said::earlier(older.len(), tokens)}</p> }
         });
-        let rows = shown.iter().map(|entry| row(entry, turns.get(&entry.turn_id).copied())).collect_view();
+        let rows = shown.iter().map(|entry| message::row(entry, turns.get(&entry.turn_id).copied())).collect_view();
         view! {
             {older}
             <ol class="sent-list" start=(from + 1).to_string()>{rows}</ol>
@@ -144,73 +138,6 @@ fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView
         </dl>
     }
     .into_any()
-}
-
-/// One message of the request; `turn` is what it was made of, where that is still there.
-fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
-    let who = turn.map(|turn| said::who(turn.role));
-    let words = match turn {
-        Some(turn) => {
-            let words = first_words(&turn.content_text(), FIRST_WORDS);
-            let words = if words.is_empty() { said::no_words().to_owned() } else { words };
-            view! { <a href=address(turn) dir="auto">{words}</a> }.into_any()
-        }
-        None => view! { <span class="hint">{said::not_on_path()}</span> }.into_any(),
-    };
-    let blocks: HashMap<BlockId, &Block> =
-        turn.iter().flat_map(|turn| &turn.blocks).map(|block| (block.id, block)).collect();
-    let attached = (!entry.attachments.is_empty()).then(|| {
-        let lines = entry.attachments.iter().map(|shown| attachment(shown, blocks.get(&shown.block_id).copied()));
-        view! { <ul class="sent-attached">{lines.collect_view()}</ul> }
-    });
-    let repair = entry.repair.map(|repair| told(repair.notice().sentence()).into_owned());
-    let how = [Some(said::how(entry.mode, entry.reason).to_owned()), said::left_out(entry.blocks_omitted), repair];
-    let how = how.into_iter().flatten().chain([said::tokens(entry.approx_tokens)]).collect::<Vec<_>>().join(" · ");
-    view! {
-        <li data-mode=mode(entry)>
-            <p><strong>{who}</strong>" "<span class="hint">{how}</span></p>
-            <p>{words}</p>
-            {attached}
-        </li>
-    }
-    .into_any()
-}
-
-/// What was attached: which version and range of what, and as what it was shown.
-fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
-    let card = block.and_then(Card::of).unwrap_or_default();
-    let title = shown.title.clone().filter(|title| !title.is_empty()).unwrap_or(card.title);
-    let is_document = shown.ref_id.parse::<DocumentId>().is_ok();
-    let address = match is_document {
-        true => quoted::address(&shown.ref_id, shown.version_timestamp, card.lines),
-        false => format!("/api/blobs/{}", shown.ref_id),
-    };
-    let version = shown.version_timestamp.map(|at| {
-        let moment = at.format("%Y-%m-%d %H:%M:%S%.3f UTC").to_string();
-        view! { <span>{said::version_of(&moment)}{comma()}{said::range(card.lines, shown.selection)}</span> }
-    });
-    let sha256 = shown.sha256.clone().map(|sha256| {
-        view! { <span class="hint">"SHA-256 "<code>{sha256}</code></span> }
-    });
-    // What was gone then may be gone still.
-    let title = match shown.shown_as {
-        ShownAs::Deleted => view! { <span dir="auto">{title}</span> }.into_any(),
-        _ => view! { <a href=address dir="auto">{title}</a> }.into_any(),
-    };
-    view! {
-        <li>
-            {title}
-            {version}
-            <span>{said::shown_as(shown.shown_as)}" · "{said::tokens(shown.approx_tokens)}</span>
-            {sha256}
-        </li>
-    }
-    .into_any()
-}
-
-/// The mode's word, as in the JSON.
-fn mode(entry: &ManifestEntry) -> String {
-    serde_json::to_value(entry.mode).ok().and_then(|mode| mode.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 #[cfg(test)]

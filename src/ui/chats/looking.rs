@@ -24,7 +24,7 @@ const HANGING_MS: i64 = 10_000;
 /// Looks which chats are being answered and which wait for somebody, and brings the list up to date where it says
 /// something else: what is asked in another chat must not stay unseen, nor may what is over be said to go on. It is also
 /// how every page knows that the server is there, and when there are other models or another version of the page.
-pub(super) fn look_at_running(chats: Chats) {
+pub fn look_at_running(chats: Chats) {
     // What the list was asked again for without coming to agree: of a chat that it does not have it says nothing.
     let in_vain = StoredValue::new(None);
     let connection = use_context::<Connection>();

@@ -11,7 +11,7 @@ use super::state::ComposerState;
 use crate::browser::files;
 use crate::ui::erased::{effect, live, view};
 use crate::ui::kit::Icon;
-use crate::ui::transcript::Verbs;
+use crate::ui::transcript::verbs::Verbs;
 use crate::ui::words::attaching as words;
 
 /// The input's id, for its label.

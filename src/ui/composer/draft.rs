@@ -26,8 +26,6 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// How long until a draft that the server did not take is offered again; twice as long each time.
 const AGAIN: Duration = Duration::from_secs(2);
 const MOST_DOUBLINGS: u32 = 5;
-/// Between a message on its way and what was typed behind it, as where a message that failed is given back.
-pub(super) const BETWEEN: &str = "\n\n";
 
 /// Keeps one chat's draft, or the new chat's.
 #[derive(Clone, Copy)]

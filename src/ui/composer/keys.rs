@@ -1,33 +1,10 @@
 //! What the keys of the message box do, as a pure decision (ux.md 10.2 to 10.4). Input methods end a composition with
 //! the same Enter that sends; the browsers tell it in three different ways, and all three are obeyed.
 
-/// Keys that come this soon after a composition ended still belong to it, in milliseconds: Safari reports the Enter
-/// that ends a composition after the composition's end.
-const AFTER_COMPOSITION_MS: f64 = 50.0;
+use crate::ui::input_method::{Memory, Press, is_of_input_method};
+
 /// Two presses of Esc within this are one wish, in milliseconds.
 const TWICE_MS: f64 = 1000.0;
-/// The key code of a press that an input method took.
-const TAKEN_BY_INPUT_METHOD: u32 = 229;
-
-/// A key press, without the browser's type. Times are the event's own, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Press<'a> {
-    pub key: &'a str,
-    pub key_code: u32,
-    pub is_composing: bool,
-    /// Ctrl, or Command on a Mac.
-    pub command: bool,
-    pub shift: bool,
-    pub alt: bool,
-    pub at: f64,
-}
-
-/// What the box remembers between presses.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Memory {
-    pub composition_ended: Option<f64>,
-    pub escaped: Option<f64>,
-}
 
 /// What a press asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +25,6 @@ pub enum Choice {
     /// The option that is pointed at.
     Take,
     Close,
-}
-
-/// Whether a press is an input method's: inside of a composition, or what ended it.
-pub fn is_of_input_method(press: Press<'_>, memory: Memory) -> bool {
-    let ended_just_now = memory.composition_ended.is_some_and(|ended| press.at - ended < AFTER_COMPOSITION_MS);
-    press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD || ended_just_now
 }
 
 /// Decides on a press while a list of `count` options is open, of which the one at `at` is pointed at. Without options

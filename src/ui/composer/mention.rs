@@ -1,21 +1,20 @@
 //! What the message box knows of the menus behind its signs: behind `@` documents, and lines of them, by their titles, and
 //! turns by their words ([`menu`]); behind `/` at the begin of a line what can be done ([`commands`]). Each is a list that
-//! the box points into; the focus stays in the box (APG: combobox with a listbox). Their code is fetched with the first of
-//! these signs.
+//! the box points into; the focus stays in the box (APG: combobox with a listbox).
 
 pub mod commands;
 pub mod fitting;
 pub mod list;
 pub mod menu;
+pub mod menus;
 mod turns;
 
+use leptos::html;
 use leptos::prelude::*;
 
-use super::keys::{self, Choice, Press};
-use super::state::ComposerState;
+use super::keys::{self, Choice};
 use crate::browser::textarea;
-use crate::ui::erased::view;
-use crate::ui::fetched::{NotFetched, when};
+use crate::ui::input_method::{Memory, Press};
 
 /// The list's id; its options' begin with it.
 pub const LIST: &str = "mention";
@@ -78,16 +77,16 @@ impl Mention {
     }
 
     /// Closes the menu, and it stays closed for the sign that is before the caret.
-    fn dismiss(self, state: ComposerState) {
-        let before = text_before(state);
+    fn dismiss(self, area: Area) {
+        let before = text_before(area);
         let word = asked_at_end(&before).map_or(0, |(_, word)| word.len());
         self.dismissed.set_value(Some(before[..before.len() - word].to_owned()));
         self.close();
     }
 
     /// The text or the caret is another one.
-    pub fn moved(self, state: ComposerState) {
-        let before = text_before(state);
+    pub fn moved(self, area: Area) {
+        let before = text_before(area);
         let Some((sign, word)) = asked_at_end(&before) else { return self.close() };
         let up_to = &before[..before.len() - word.len()];
         if self.dismissed.with_value(|dismissed| dismissed.as_deref() == Some(up_to)) {
@@ -109,58 +108,38 @@ impl Mention {
     }
 
     /// The caret went somewhere: a menu that is open goes with it or closes; none opens.
-    pub fn followed(self, state: ComposerState) {
+    pub fn followed(self, area: Area) {
         if untrack(|| self.is_open()) {
-            self.moved(state);
+            self.moved(area);
         }
     }
 
     /// Whether the key belongs to the menu, which has then done what it asks.
-    pub fn key(self, state: ComposerState, press: Press<'_>) -> bool {
+    pub fn key(self, area: Area, memory: Memory, press: Press<'_>) -> bool {
         if !untrack(|| self.is_open()) {
             return false;
         }
         let known = self.count.get_untracked();
         let count = known.unwrap_or(1);
         let at = self.active.get_untracked().min(count.saturating_sub(1));
-        match keys::in_list(press, state.memory.get_value(), at, count) {
+        match keys::in_list(press, memory, at, count) {
             Choice::Nothing => return false,
             Choice::Move(_) if known.is_none() => return false,
             // Sent too early, a message would have a word in it that should have become a document.
             Choice::Take if known.is_none() => return self.holds.try_update_value(std::mem::take).unwrap_or(false),
             Choice::Move(to) => self.active.set(to),
             Choice::Take => self.chosen.set(Some(at)),
-            Choice::Close => self.dismiss(state),
+            Choice::Close => self.dismiss(area),
         }
         true
     }
 }
 
-fn text_before(state: ComposerState) -> String {
-    state.area.get_untracked().and_then(|area| textarea::before_caret(&area)).unwrap_or_default()
-}
+/// The box, where it is in the page.
+type Area = NodeRef<html::Textarea>;
 
-/// The code of the menu.
-#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
-fn fetch() -> Result<fn(ComposerState) -> AnyView, NotFetched> {
-    Ok(draw)
-}
-
-fn draw(state: ComposerState) -> AnyView {
-    let (documents, commands) = (menu::draw(state), commands::draw(state));
-    view! { {documents} {commands} }
-}
-
-/// The menu; nothing while it is closed.
-#[component]
-pub fn MentionMenu() -> impl IntoView {
-    let state = expect_context::<ComposerState>();
-    let is_open = Memo::new(move |_| state.mention.is_open());
-    let leave = Callback::new(move |()| state.mention.close());
-    let menu = when(move || is_open.get(), fetch, leave, move |draw: &fn(ComposerState) -> AnyView| draw(state));
-    // The focus stays in the box, whatever is pressed here.
-    let hold = |event: leptos::ev::MouseEvent| event.prevent_default();
-    view! { <div class="mention-menu" hidden=move || !is_open.get() on:mousedown=hold>{menu}</div> }
+fn text_before(area: Area) -> String {
+    area.get_untracked().and_then(|area| textarea::before_caret(&area)).unwrap_or_default()
 }
 
 /// What opens a menu.

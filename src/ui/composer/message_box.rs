@@ -7,16 +7,17 @@ use leptos::prelude::*;
 use crate::browser::{dialog, document, files, focus, form, media, textarea, waking};
 use crate::domain::Thinking;
 use crate::ui::composer::draft::same;
-use crate::ui::composer::keys::{self, Ask, Press};
-use crate::ui::composer::model_menu::parse_model_value;
+use crate::ui::composer::keys::{self, Ask};
 use crate::ui::composer::pasting::is_rich;
 use crate::ui::composer::state::{ComposerState, Phase};
 use crate::ui::erased::{effect, live, view};
 use crate::ui::escape::textarea_content;
+use crate::ui::input_method::{is_bare, is_of_input_method, press};
 use crate::ui::keymap::{self, Command, Keymap, Scope};
 use crate::ui::kit::Icon;
+use crate::ui::model_options::parse_model_value;
 use crate::ui::preferences::{Setting, chosen};
-use crate::ui::transcript::{self, PathEnd};
+use crate::ui::transcript::entering::{PathEnd, at_end, edit_last_message, to_last_reply};
 use crate::ui::words;
 
 /// What in the list of chats has led to the page that is shown; the button of the drawer has the focus when that is shut.
@@ -45,52 +46,9 @@ pub fn MessageBox() -> impl IntoView {
         if matches!(key.as_str(), "v" | "V") && (event.ctrl_key() || event.meta_key()) {
             plainly.set_value(event.shift_key().then(|| event.time_stamp()));
         }
-        if state.mention.key(state, press(&event, &key)) {
-            return event.prevent_default();
+        if takes_key(state, end, &event, &key) {
+            event.prevent_default();
         }
-        if key == "Escape" && state.stop_waiting() {
-            return event.prevent_default();
-        }
-        if leads_to_reply(keymap::Press::of(&event, &key)) && !event.is_composing() && is_at_start(state) {
-            // Nothing is above the first line, but the reply.
-            if transcript::at_end(end, transcript::to_last_reply) {
-                event.prevent_default();
-            }
-            return;
-        }
-        if key == "Backspace" && is_bare(&event) && !event.repeat() && is_at_start(state) {
-            if state.attaching.backspace() {
-                event.prevent_default();
-            }
-            return;
-        }
-        if state.attaching.selected.get_untracked().is_some() {
-            state.attaching.selected.set(None);
-        }
-        if key == "ArrowUp" && is_bare(&event) && !state.has_text.get_untracked() {
-            // Of an empty box: the person's last message.
-            if transcript::at_end(end, transcript::edit_last_message) {
-                event.prevent_default();
-            }
-            return;
-        }
-        if !keys::is_of_input_method(press(&event, &key), state.memory.get_value())
-            && keymap::asked(Scope::Page, keymap::Press::of(&event, &key), true) == Some(Command::StopAndSend)
-        {
-            state.stop_and_send();
-            return event.prevent_default();
-        }
-        // A key that is held down sends once.
-        if event.repeat() && key == "Enter" && !event.shift_key() && state.phase.get_untracked() != Phase::Idle {
-            return event.prevent_default();
-        }
-        let asked =
-            keys::in_box(press(&event, &key), state.memory.get_value(), media::is_touch(), chosen(Setting::Send));
-        match asked {
-            Ask::Send => state.send(),
-            Ask::Stop | Ask::Nothing => return,
-        }
-        event.prevent_default();
     };
     let on_input = move |event: ev::Event| {
         if let Some(area) = state.area.get_untracked() {
@@ -99,7 +57,7 @@ pub fn MessageBox() -> impl IntoView {
         state.typed(event_target_value(&event));
         // What an input method has not finished is no word yet.
         if !textarea::is_composing(&event) {
-            state.mention.moved(state);
+            state.mention.moved(state.area);
         }
     };
     let on_paste = move |event: ev::ClipboardEvent| {
@@ -160,11 +118,11 @@ pub fn MessageBox() -> impl IntoView {
             on:input=on_input
             on:keydown=on_key
             // The caret may leave the word that a menu is open for.
-            on:keyup=move |event: KeyboardEvent| if is_move(&event.key()) { state.mention.followed(state) }
-            on:click=move |_| state.mention.followed(state)
+            on:keyup=move |event: KeyboardEvent| if is_move(&event.key()) { state.mention.followed(state.area) }
+            on:click=move |_| state.mention.followed(state.area)
             on:compositionend=move |event| {
                 state.memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
-                state.mention.moved(state);
+                state.mention.moved(state.area);
             }
             on:paste=on_paste
             on:blur=move |_| {
@@ -179,6 +137,46 @@ pub fn MessageBox() -> impl IntoView {
     }
 }
 
+/// Does what a press in the box asks for. False where it is left to the browser.
+fn takes_key(state: ComposerState, end: Option<PathEnd>, event: &KeyboardEvent, key: &str) -> bool {
+    let (pressed, memory) = (press(event, key), state.memory.get_value());
+    if state.mention.key(state.area, memory, pressed) {
+        return true;
+    }
+    if key == "Escape" && state.stop_waiting() {
+        return true;
+    }
+    if leads_to_reply(keymap::Press::of(event, key)) && !event.is_composing() && is_at_start(state) {
+        // Nothing is above the first line, but the reply.
+        return at_end(end, to_last_reply);
+    }
+    if key == "Backspace" && is_bare(event) && !event.repeat() && is_at_start(state) {
+        return state.attaching.backspace();
+    }
+    if state.attaching.selected.get_untracked().is_some() {
+        state.attaching.selected.set(None);
+    }
+    if key == "ArrowUp" && is_bare(event) && !state.has_text.get_untracked() {
+        // Of an empty box: the person's last message.
+        return at_end(end, edit_last_message);
+    }
+    if !is_of_input_method(pressed, memory)
+        && keymap::asked(Scope::Page, keymap::Press::of(event, key), true) == Some(Command::StopAndSend)
+    {
+        state.stop_and_send();
+        return true;
+    }
+    // A key that is held down sends once.
+    if event.repeat() && key == "Enter" && !event.shift_key() && state.phase.get_untracked() != Phase::Idle {
+        return true;
+    }
+    let asked = keys::in_box(pressed, memory, media::is_touch(), chosen(Setting::Send));
+    if asked == Ask::Send {
+        state.send();
+    }
+    asked == Ask::Send
+}
+
 fn is_at_start(state: ComposerState) -> bool {
     state.area.get_untracked().is_some_and(|area| textarea::is_at_start(&area))
 }
@@ -186,12 +184,6 @@ fn is_at_start(state: ComposerState) -> bool {
 /// Whether this is pressed to go to the turn before. A letter alone is a letter here.
 fn leads_to_reply(press: keymap::Press<'_>) -> bool {
     Keymap::of_page().of(Command::TurnBefore).is_some_and(|keys| !keys.is_bare() && keys.is(press))
-}
-
-/// Whether a key is pressed alone, and not for an input method.
-pub fn is_bare(event: &KeyboardEvent) -> bool {
-    let held = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
-    !held && !event.is_composing()
 }
 
 /// The keys that stop a reply from anywhere, and the moments at which a draft must be safe.
@@ -220,7 +212,7 @@ fn on_page_key(state: ComposerState, end: Option<PathEnd>, event: &KeyboardEvent
     if !(event.default_prevented() || event.is_composing() || dialog::is_any_open())
         && focus::is_free()
         && leads_to_reply(keymap::Press::of(event, &event.key()))
-        && transcript::at_end(end, transcript::to_last_reply)
+        && at_end(end, to_last_reply)
     {
         return event.prevent_default();
     }
@@ -232,26 +224,13 @@ fn on_page_key(state: ComposerState, end: Option<PathEnd>, event: &KeyboardEvent
     let (pressing, memory) = (press(event, &pressed), state.memory.get_value());
     let asked = keys::on_page(pressing, memory);
     // One that only ended a composition is no wish.
-    if pressed == "Escape" && !keys::is_of_input_method(pressing, memory) {
+    if pressed == "Escape" && !is_of_input_method(pressing, memory) {
         state.memory.update_value(|memory| memory.escaped = Some(event.time_stamp()));
     }
     let by_command = || keymap::asked(Scope::Page, keymap::Press::of(event, &pressed), focus::is_in_text());
     if asked == Ask::Stop || by_command() == Some(Command::Stop) {
         event.prevent_default();
         state.stop();
-    }
-}
-
-/// A key press without the browser's type.
-pub fn press<'a>(event: &KeyboardEvent, key: &'a str) -> Press<'a> {
-    Press {
-        key,
-        key_code: event.key_code(),
-        is_composing: event.is_composing(),
-        command: event.ctrl_key() || event.meta_key(),
-        shift: event.shift_key(),
-        alt: event.alt_key(),
-        at: event.time_stamp(),
     }
 }
 

@@ -7,24 +7,14 @@ use leptos::prelude::*;
 use crate::browser::{dialog, focus, form};
 use crate::domain::provider::Model;
 use crate::domain::{Lock, Thinking};
-use crate::ui::composer::COMPOSER;
-use crate::ui::composer::state::ComposerState;
+use crate::ui::composer::state::{COMPOSER, ComposerState};
 use crate::ui::erased::{effect, live, view};
 use crate::ui::fetched::{NotFetched, when};
 use crate::ui::kit::{Dialog, Icon};
 use crate::ui::locale::colon;
+use crate::ui::model_options::{by_provider, model_value, options, parse_model_value};
 use crate::ui::model_picker::{ModelPicker, are_many};
 use crate::ui::words;
-
-/// The value of a model in the form: the provider's id holds no slash, so the first one ends it.
-pub fn model_value(lock: &Lock) -> String {
-    format!("{}/{}", lock.provider, lock.model)
-}
-
-/// Reads `model_value` back.
-pub fn parse_model_value(value: &str) -> Option<Lock> {
-    value.split_once('/').map(|(provider, model)| Lock::new(provider, model))
-}
 
 /// The select "Model" before the first message, the locked chip after it.
 #[component]
@@ -51,36 +41,6 @@ fn ModelSelect() -> impl IntoView {
             <Icon name="chevron-down"/>
         </span>
     }
-}
-
-/// Every model, under the names of their providers.
-pub fn options(models: Vec<Model>, chosen: Option<Lock>) -> AnyView {
-    by_provider(models)
-        .into_iter()
-        .map(|(provider_name, models)| {
-            let options = models
-                .into_iter()
-                .map(|model| {
-                    let selected = Some(&model.lock) == chosen.as_ref();
-                    view! { <option value=model_value(&model.lock) selected=selected>{words::model_name(&model)}</option> }
-                })
-                .collect_view();
-            view! { <optgroup label=provider_name>{options}</optgroup> }
-        })
-        .collect_view()
-        .into_any()
-}
-
-/// Models in their order, gathered under their providers' names.
-pub fn by_provider(models: Vec<Model>) -> Vec<(String, Vec<Model>)> {
-    let mut groups: Vec<(String, Vec<Model>)> = Vec::new();
-    for model in models {
-        match groups.iter_mut().find(|(name, _)| *name == model.provider_name) {
-            Some((_, group)) => group.push(model),
-            None => groups.push((model.provider_name.clone(), vec![model])),
-        }
-    }
-    groups
 }
 
 /// The chip that names the branch's model, and behind it the way to another one. What is chosen there begins a new
@@ -272,15 +232,4 @@ pub fn ThinkingMenu() -> impl IntoView {
             }
         })
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_model_with_slashes_in_its_name_survives_the_form() {
-        let lock = Lock::new("openrouter", "moonshot/kimi-k3:free");
-        assert_eq!(parse_model_value(&model_value(&lock)), Some(lock));
-    }
 }

@@ -5,9 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use leptos::html;
 use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
 
 use crate::api::error::ApiError;
-use crate::api::view::{SendMessage, Started, TurnView};
+use crate::api::view::{DraftView, SendMessage, Started, TurnView};
 use crate::browser::{focus, textarea};
 use crate::domain::provider::Model;
 use crate::domain::{ChatId, Lock, Thinking, TurnId, limits};
@@ -15,16 +16,19 @@ use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::composer::attaching::Attaching;
 use crate::ui::composer::draft::DraftKeeper;
-use crate::ui::composer::keys::Memory;
 use crate::ui::composer::mention::Mention;
 use crate::ui::composer::pasting::Pasting;
 use crate::ui::composer::queue::Queue;
+use crate::ui::input_method::Memory;
 use crate::ui::state::Asks;
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
 use crate::ui::words::keys::stop_first;
 use crate::ui::words::spent::context_full;
 use crate::ui::words::told::problem;
+
+/// The form's id, for buttons outside of it.
+pub const COMPOSER: &str = "composer";
 
 /// What the composer waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +53,24 @@ pub struct Listeners {
     pub on_started: Callback<Started>,
     /// A reply was stopped; the turn as it ended.
     pub on_stopped: Callback<TurnView>,
+}
+
+/// The path that the next message follows. That of a new chat has nothing on it.
+#[derive(Clone, Copy, Default)]
+pub struct FollowedPath {
+    /// The lock of its branch.
+    pub lock: Signal<Option<Lock>>,
+    /// Its end.
+    pub leaf: Signal<Option<TurnId>>,
+    /// The reply that runs on it.
+    pub running: Signal<Option<TurnId>>,
+    /// How many tokens of context its newest reply filled.
+    pub context_used: Signal<Option<u64>>,
+    /// The branch's model, where it cannot be used any more.
+    pub gone: Signal<Option<Lock>>,
+    /// What the way to other paths is asked by, and what changes when one has ended.
+    pub way: Option<Callback<Asks, bool>>,
+    pub way_ends: RwSignal<bool>,
 }
 
 /// The composer of one chat, or of the new chat. In the context of its parts.
@@ -98,6 +120,55 @@ pub struct ComposerState {
 }
 
 impl ComposerState {
+    /// `form_request_id` names the request that the form sends if it is sent without script.
+    pub(super) fn new(
+        chat_id: Option<ChatId>,
+        draft: DraftView,
+        models: RwSignal<Vec<Model>>,
+        form_request_id: String,
+        path: FollowedPath,
+        listeners: Listeners,
+    ) -> Self {
+        let locked = path.lock.get_untracked();
+        let known = models.get_untracked();
+        let default = default_of(&known);
+        let chosen = draft.lock.clone().filter(|lock| known.iter().any(|model| model.lock == *lock));
+        let chosen =
+            if locked.is_some() { chosen.filter(|chosen| locked.as_ref() != Some(chosen)) } else { chosen.or(default) };
+        let (text, thinking, named) = (draft.text.clone(), draft.thinking, draft.named.clone());
+        let draft = DraftKeeper::new(chat_id, draft);
+        Self {
+            chat_id,
+            area: NodeRef::new(),
+            phase: RwSignal::new(Phase::Idle),
+            has_text: RwSignal::new(!text.trim().is_empty()),
+            problem: RwSignal::new(problem_in_address()),
+            lock: path.lock,
+            choice: RwSignal::new(chosen),
+            thinking: RwSignal::new(thinking.unwrap_or_default()),
+            models,
+            picks: RwSignal::new(false),
+            leaf: path.leaf,
+            running: path.running,
+            memory: StoredValue::new(Memory::default()),
+            request_id: StoredValue::new(form_request_id),
+            failed: StoredValue::new(None),
+            listeners,
+            announcer: expect_context(),
+            chats: use_context(),
+            attaching: Attaching::of_draft(draft, &named),
+            pasting: Pasting::nothing(),
+            mention: Mention::closed(),
+            waits: RwSignal::new(false),
+            way: path.way,
+            withdrawn: StoredValue::default(),
+            context_used: path.context_used,
+            is_long: RwSignal::new(is_long(&text)),
+            is_tall: RwSignal::new(false),
+            draft,
+        }
+    }
+
     /// The model that would answer, as far as it is known.
     pub fn model(self) -> Option<Model> {
         let lock = self.choice.get().or_else(|| self.lock.get());
@@ -273,4 +344,15 @@ pub fn is_long(text: &str) -> bool {
     const LINES: usize = 4;
     const CHARS: usize = 300;
     text.lines().count() >= LINES || text.chars().count() >= CHARS
+}
+
+/// The model that answers a new chat, as long as nobody chooses another.
+pub(super) fn default_of(models: &[Model]) -> Option<Lock> {
+    models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone())
+}
+
+/// What the server said of a form that was sent without script.
+fn problem_in_address() -> Option<String> {
+    let code = use_query_map().with_untracked(|query| query.get("error"))?;
+    words::form_problem(&code).map(str::to_owned)
 }

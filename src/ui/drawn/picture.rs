@@ -1,7 +1,7 @@
 //! A picture that is a blob of ours: small in its place, with the way to the whole of it. The page's script opens that
 //! above the page ([`crate::ui::picture`]); without it, it is a page of its own.
 
-use super::result::{NEW_TAB, REL};
+use super::link::{NEW_TAB, REL, blob_address};
 use crate::domain::attachment::Card;
 use crate::domain::{Block, Content};
 use crate::ui::markdown::{Attribute, Element, Html, Part};
@@ -49,7 +49,7 @@ pub fn write(html: &mut Html, picture: &Picture<'_>) {
 pub fn picture(content: &Content, card: &Card) -> Option<Part> {
     let Content::Image { blob, alt, .. } = content else { return None };
     let mut html = Html::default();
-    let (address, small) = (address(blob)?, card.thumbnail.as_deref().and_then(address));
+    let (address, small) = (blob_address(blob)?, card.thumbnail.as_deref().and_then(blob_address));
     write(&mut html, &Picture { address: &address, small: small.as_deref(), alt, size: card.size });
     Some(Part::new(html.finish()))
 }
@@ -57,12 +57,6 @@ pub fn picture(content: &Content, card: &Card) -> Option<Part> {
 /// The same of a block.
 pub fn of_block(block: &Block) -> Option<Part> {
     picture(&block.content, &Card::of(block).unwrap_or_default())
-}
-
-/// A blob's name is its hash; anything else would lead elsewhere.
-fn address(blob: &str) -> Option<String> {
-    let is_hash = blob.len() == 64 && blob.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    is_hash.then(|| format!("/api/blobs/{blob}"))
 }
 
 /// How large it is in its place: as it is, or as much smaller as it must be.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::arguments::as_text;
+use super::link::{NEW_TAB, REL, blob_address};
 use super::picture::Picture;
 use super::{json, letters, picture};
 use crate::domain::plain::hidden_characters;
@@ -114,17 +115,11 @@ fn cleaned(html: &mut Html, metadata: &Value, whole: &str) {
     }
 }
 
-/// Nothing about the chat goes with the click, and the page that opens cannot reach back.
-pub const REL: (Attribute, &str) = (Attribute::Rel, "noopener noreferrer nofollow external");
-pub const NEW_TAB: (Attribute, &str) = (Attribute::Target, "_blank");
-
 fn many<'a>(metadata: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     metadata.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// The address of the blob that a piece names; nothing when it is no name of one.
 fn blob(piece: &Value) -> Option<String> {
-    let name = piece.get("blob")?.as_str()?;
-    let is_name = name.len() == 64 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    is_name.then(|| format!("/api/blobs/{name}"))
+    blob_address(piece.get("blob")?.as_str()?)
 }

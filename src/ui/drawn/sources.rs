@@ -1,7 +1,7 @@
 //! What a reply refers to, as a numbered list under it.
 
 use super::letters;
-use super::result::{NEW_TAB, REL};
+use super::link::{NEW_TAB, REL};
 use crate::domain::TurnId;
 use crate::domain::sources::Sources;
 use crate::ui::markdown::{Attribute, Element, Html, Part, Target, source_id};

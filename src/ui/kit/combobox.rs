@@ -7,9 +7,8 @@ use leptos::ev::{CompositionEvent, KeyboardEvent};
 use leptos::prelude::*;
 
 use crate::browser::{focus, scroll};
-use crate::ui::composer::keys::{Memory, is_of_input_method};
-use crate::ui::composer::message_box::press;
 use crate::ui::erased::{effect, on_change, view};
+use crate::ui::input_method::{Memory, is_of_input_method, press};
 
 /// What a press asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,25 +5,11 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::cite::Cite;
-use super::draw::{self, Refused};
+use super::draw::{self, Budget, Refused};
 use super::enrich::Enrich;
 use super::fence::Fence;
 use super::part::Part;
 use super::words;
-use crate::domain::limits;
-
-/// What may still be drawn of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
-    pub nodes: usize,
-    pub cells: usize,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self { nodes: limits::MARKDOWN_NODES, cells: limits::MARKDOWN_CELLS }
-    }
-}
 
 /// What can still change a block when more text comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

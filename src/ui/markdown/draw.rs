@@ -2,6 +2,7 @@
 
 mod cite;
 mod code;
+mod drawing;
 mod link;
 mod note;
 mod table;
@@ -12,7 +13,6 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 
-use super::block::Budget;
 use super::cite::Cite;
 use super::enrich::Enrich;
 use super::html::{Attribute, Element, Html};
@@ -22,17 +22,9 @@ use super::words;
 use crate::domain::limits;
 
 pub use code::{language, open_code, without_buttons};
+use drawing::{AUTO, Draw, Image, LTR, Table};
+pub use drawing::{Budget, Refused};
 pub use link::AskingLinks;
-
-const AUTO: (Attribute, &str) = (Attribute::Dir, "auto");
-const LTR: (Attribute, &str) = (Attribute::Dir, "ltr");
-
-/// Why a block is not drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
-    TooDeep,
-    TooLarge,
-}
 
 /// Draws the events of one block of `text` and takes what it needs from `left`, which means nothing after a refusal, and
 /// from `cites` the marks that stand in it.
@@ -59,7 +51,7 @@ pub fn block(
         links: 0,
         code: None,
         image: None,
-        table: table::Table::default(),
+        table: Table::default(),
     };
     draw.events(events)?;
     let left_over = draw.cites.len();
@@ -78,31 +70,7 @@ pub fn plain(text: &str, remark: Option<&str>) -> Part {
     Part::new(html.finish())
 }
 
-struct Draw<'a> {
-    text: &'a str,
-    left: &'a mut Budget,
-    /// The marks that have not been drawn yet.
-    cites: &'a [Cite],
-    enrich: &'a dyn Enrich,
-    html: Html,
-    /// For each open tag, how many elements it has opened.
-    frames: Vec<usize>,
-    block_depth: usize,
-    inline_depth: usize,
-    /// Links of the text that are open, be they such as we follow or not: there is no other link in them.
-    links: usize,
-    /// A block of code under way: its language and its text.
-    code: Option<(String, String)>,
-    image: Option<link::Image>,
-    table: table::Table,
-}
-
 impl Draw<'_> {
-    fn spend(&mut self, nodes: usize) -> Result<(), Refused> {
-        self.left.nodes = self.left.nodes.checked_sub(nodes).ok_or(Refused::TooLarge)?;
-        Ok(())
-    }
-
     fn events(&mut self, events: &[(Event, Range<usize>)]) -> Result<(), Refused> {
         let formulas = inline::formulas(self.text, events);
         let mut formulas = formulas.iter().peekable();
@@ -184,13 +152,6 @@ impl Draw<'_> {
         Ok(())
     }
 
-    fn open(&mut self, elements: &[(Element, &[(Attribute, &str)])]) {
-        for (element, attributes) in elements {
-            self.html.open(*element, attributes);
-        }
-        self.frames.push(elements.len());
-    }
-
     fn start(&mut self, tag: &Tag, is_task: bool) -> Result<(), Refused> {
         match tag {
             Tag::BlockQuote(_) | Tag::List(_) | Tag::FootnoteDefinition(_) => self.block_depth += 1,
@@ -230,7 +191,7 @@ impl Draw<'_> {
             Tag::Strikethrough => self.open(&[(Element::Del, &[])]),
             Tag::Link { link_type, dest_url, title, .. } => self.start_link(*link_type, dest_url, title),
             Tag::Image { dest_url, .. } => {
-                self.image = Some(link::Image::new(dest_url));
+                self.image = Some(Image::new(dest_url));
                 self.frames.push(0);
             }
             Tag::Table(_) | Tag::TableHead | Tag::TableRow | Tag::TableCell => return self.start_table(tag),

@@ -1,8 +1,12 @@
-//! Long texts come into the page over several frames: a frame that makes thousands of elements is one in which no key is
-//! answered (performance.md G12). What is not reached yet stays as it was.
+//! Long texts come into the page in groups and over several frames: a frame that makes thousands of elements is one in which
+//! no key is answered (performance.md G12). What is not reached yet stays as it was.
 
 use super::part::Part;
-use super::view::GROUP;
+
+/// So many parts stand in one element. What is far away is not drawn (`transcript.css`), and the browser looks with each frame
+/// whether each element of which that is said comes near: with each part by itself, some long replies on a page cost more than
+/// what changes in it.
+pub const GROUP: usize = 16;
 
 /// How many parts one frame may make, and of how much markup in bytes: a few milliseconds of work.
 const PARTS: usize = GROUP;

@@ -2,7 +2,7 @@
 //! well-formed as XML too, so that a test can read it back strictly. Drawn text uses it, and what tools gave
 //! ([`crate::ui::drawn`]).
 
-use super::math::{MathAttribute, MathElement};
+use super::math::{MathAttribute, MathElement, MathStep, MathTree};
 use super::part::Markup;
 
 /// Every element that can appear.
@@ -190,6 +190,21 @@ impl Html {
     /// A thematic break.
     pub fn rule(&mut self) {
         self.out.push_str("<hr/>");
+    }
+
+    /// A formula.
+    pub(super) fn formula(&mut self, formula: &MathTree) {
+        for step in formula.steps() {
+            match step {
+                MathStep::Open(element, attributes) => {
+                    let attributes: Vec<_> =
+                        attributes.iter().map(|(name, value)| (Attribute::Math(*name), value.as_str())).collect();
+                    self.open(Element::Math(*element), &attributes);
+                }
+                MathStep::Text(text) => self.text(text),
+                MathStep::Close => self.close(),
+            }
+        }
     }
 
     /// What has been written; whatever is open is closed.

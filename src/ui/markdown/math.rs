@@ -1,8 +1,6 @@
 //! A formula as a tree of allowed MathML, given as steps so that nothing is recursive. Whoever makes it can use only
 //! what is listed here: no links, no scripts, no styles.
 
-use super::html::{Attribute, Element, Html};
-
 macro_rules! names {
     ($(#[$doc:meta])* $type:ident { $($variant:ident = $name:literal,)* }) => {
         $(#[$doc])*
@@ -99,18 +97,9 @@ impl MathTree {
         (depth == 0).then_some(Self { steps })
     }
 
-    pub(super) fn draw(&self, out: &mut Html) {
-        for step in &self.steps {
-            match step {
-                MathStep::Open(element, attributes) => {
-                    let attributes: Vec<_> =
-                        attributes.iter().map(|(name, value)| (Attribute::Math(*name), value.as_str())).collect();
-                    out.open(Element::Math(*element), &attributes);
-                }
-                MathStep::Text(text) => out.text(text),
-                MathStep::Close => out.close(),
-            }
-        }
+    /// The walk through it.
+    pub(super) fn steps(&self) -> &[MathStep] {
+        &self.steps
     }
 }
 

@@ -6,8 +6,8 @@
 //! grown by a sixteenth, with what is newer shown as plain text below it until then. So the bytes that are parsed are a
 //! constant times the bytes that came.
 
-use super::block::{self, Budget, Closing, Drawn};
-use super::draw;
+use super::block::{self, Closing, Drawn};
+use super::draw::{self, Budget};
 use super::enrich::Plain;
 use super::fence::OpenFence;
 use super::part::Part;

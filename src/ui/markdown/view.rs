@@ -6,13 +6,8 @@ use leptos::prelude::*;
 use crate::browser::{document, scroll};
 use crate::ui::erased::{effect, rows, view};
 
-use super::gradual;
+use super::gradual::{self, GROUP};
 use super::part::Part;
-
-/// So many parts stand in one element. What is far away is not drawn (`transcript.css`), and the browser looks with each frame
-/// whether each element of which that is said comes near: with each part by itself, some long replies on a page cost more than
-/// what changes in it.
-pub const GROUP: usize = 16;
 
 /// The parts that stand in the page, each with what it is told by when it changes.
 type Standing = Vec<(u64, ArcRwSignal<Part>)>;

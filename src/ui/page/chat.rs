@@ -27,7 +27,7 @@ use crate::domain::{ChatId, Lock, Role, TurnId};
 use crate::ui::announce::say_arrival;
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
-use crate::ui::composer::state::Listeners;
+use crate::ui::composer::state::{FollowedPath, Listeners};
 use crate::ui::erased::{rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::fetched::{NotFetched, fetched};
@@ -42,7 +42,10 @@ use crate::ui::page::chat::started::{Sent, sent_here, show_started, take_back};
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::{SENDING, SendingTurn};
 use crate::ui::state::{ChatState, Stand, Way};
-use crate::ui::transcript::{ModelChoice, Refusals, Transcript, Verbs};
+use crate::ui::transcript::Transcript;
+use crate::ui::transcript::model_choice::ModelChoice;
+use crate::ui::transcript::refusals::Refusals;
+use crate::ui::transcript::verbs::Verbs;
 use crate::ui::tree::panel::stand_beside_tree;
 use crate::ui::words;
 use crate::ui::words::told::problem;
@@ -254,6 +257,15 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
 
     let document_title =
         move || safe_title(&words::document_title(&title.get(), running.get().is_some(), needs_you.get()));
+    let path = FollowedPath {
+        lock: lock.into(),
+        leaf,
+        running,
+        context_used: Memo::new(move |_| state.context_used()).into(),
+        gone: gone.into(),
+        way: Some(Callback::new(move |asks| way.answer(asks))),
+        way_ends: way.ends,
+    };
     let (draft, form_request_id) = (page.draft, page.form_request_id);
     view! {
         <Title text=document_title/>
@@ -272,16 +284,10 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             draft_elsewhere
             models
             form_request_id
-            lock
-            leaf
-            running
+            path
             stop_asked
             listeners
-            context_used=Memo::new(move |_| state.context_used())
-            gone
             tools_on=page.tools_on
-            way=Callback::new(move |asks| way.answer(asks))
-            way_ends=way.ends
             above=Some(view! { <BesideBars beside chat=chat_id leaf/> })
         />
         <ModelChoice verbs models/>

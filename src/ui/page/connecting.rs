@@ -1,13 +1,14 @@
 //! The form of one way to connect a provider, in the panel of a new server: a key, or the address of a server beside this
 //! one. What comes of the test is said below it, and the composer is there as soon as the provider works.
 
+use std::collections::HashMap;
+
 use leptos::ev::SubmitEvent;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Value, json};
 
-use super::first_run::{Connecting, form_of};
 use crate::api::view::Way;
 use crate::browser::{api_request, focus, request_id};
 use crate::ui::announce::Announcer;
@@ -17,6 +18,23 @@ use crate::ui::input_method::InputMethod;
 use crate::ui::words;
 use crate::ui::words::connecting as said;
 use crate::ui::words::told::{told, told_of_field};
+
+/// What the panel and the form in it share. Copies are the same.
+#[derive(Clone, Copy)]
+pub struct Connecting {
+    /// The way whose form is open.
+    pub way: RwSignal<Option<Way>>,
+    /// What is said once a provider works: the panel is gone by then.
+    pub done: RwSignal<Option<String>>,
+    /// The connections that were stored with a key that did not work, by their ways: they are given another one.
+    pub stored: StoredValue<HashMap<String, String>>,
+}
+
+impl Connecting {
+    pub fn closed() -> Self {
+        Self { way: RwSignal::new(None), done: RwSignal::new(None), stored: StoredValue::default() }
+    }
+}
 
 /// What is typed and what came of it. Copies are the same.
 #[derive(Clone, Copy)]
@@ -243,4 +261,9 @@ impl Form {
 
 fn id_in(answer: &Value) -> Option<String> {
     answer["id"].as_str().map(str::to_owned)
+}
+
+/// The form with all of its fields, and from there back to this page.
+pub fn form_of(way: &Way) -> String {
+    format!("/settings/providers?add={}&next=/#add", way.id)
 }

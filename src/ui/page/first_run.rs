@@ -1,8 +1,6 @@
 //! The panel of a server without a provider: the way to connect one, and the demo to try meanwhile (ux.md 4.1). A way opens
 //! its form in the panel; without script it leads to the same form on the page "Providers".
 
-use std::collections::HashMap;
-
 use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -10,34 +8,17 @@ use leptos::task::spawn_local;
 use crate::api::view::{Notice, Way};
 use crate::browser::{focus, form};
 use crate::domain::provider::Model;
-use crate::ui::composer::model_menu::model_value;
 use crate::ui::erased::{live, view};
 use crate::ui::fetched::{NotFetched, when};
 use crate::ui::kit::Icon;
-use crate::ui::page::connecting;
-use crate::ui::transcript::opens_here;
+use crate::ui::kit::link::opens_here;
+use crate::ui::model_options::model_value;
+use crate::ui::page::connecting::{self, Connecting, form_of};
 use crate::ui::words;
 use crate::ui::words::connecting as said;
 
 /// The form for the address of a server that nothing is known of.
 const OTHER: &str = "other";
-
-/// What the panel and the form in it share. Copies are the same.
-#[derive(Clone, Copy)]
-pub struct Connecting {
-    /// The way whose form is open.
-    pub way: RwSignal<Option<Way>>,
-    /// What is said once a provider works: the panel is gone by then.
-    pub done: RwSignal<Option<String>>,
-    /// The connections that were stored with a key that did not work, by their ways: they are given another one.
-    pub stored: StoredValue<HashMap<String, String>>,
-}
-
-impl Connecting {
-    pub fn closed() -> Self {
-        Self { way: RwSignal::new(None), done: RwSignal::new(None), stored: StoredValue::default() }
-    }
-}
 
 /// The local servers that were found, for who has not begun a chat yet. Each is said until somebody says no more.
 pub fn found(notices: &[Notice]) -> Vec<AnyView> {
@@ -151,9 +132,4 @@ fn way_link(way: Way, connecting: Connecting) -> AnyView {
             <a class="button" rel="external" href=address aria-expanded=is_open on:click=on_click>{name}</a>
         </li>
     }
-}
-
-/// The form with all of its fields, and from there back to this page.
-pub fn form_of(way: &Way) -> String {
-    format!("/settings/providers?add={}&next=/#add", way.id)
 }

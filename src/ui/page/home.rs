@@ -12,13 +12,13 @@ use crate::api::view::{ChatPage, Notice, Started, Way};
 use crate::browser::heights;
 use crate::browser::local_store::{self, CAME_FROM};
 use crate::domain::provider::Model;
-use crate::domain::{Lock, TurnId};
 use crate::ui::announce::{Announcer, say_arrival};
 use crate::ui::chats::{Chats, chat_path};
-use crate::ui::composer::state::Listeners;
-use crate::ui::composer::{COMPOSER, Composer};
+use crate::ui::composer::Composer;
+use crate::ui::composer::state::{COMPOSER, FollowedPath, Listeners};
 use crate::ui::erased::{effect, live, view};
-use crate::ui::page::first_run::{ConnectedLine, Connecting, FirstRunPanel, found};
+use crate::ui::page::connecting::Connecting;
+use crate::ui::page::first_run::{ConnectedLine, FirstRunPanel, found};
 use crate::ui::page::not_found::Failed;
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::sidebar::SidebarButton;
@@ -84,7 +84,6 @@ pub fn Home(page: ChatPage) -> impl IntoView {
     let can_write = Memo::new(move |_| models.with(|models| !models.is_empty()));
     let tools_on = page.tools_on;
     let (draft, form_request_id) = (page.draft, page.form_request_id);
-    let (nothing, no_turn) = (None::<Lock>, None::<TurnId>);
     let composer = live(move || {
         if !can_write.get() {
             return None;
@@ -95,9 +94,7 @@ pub fn Home(page: ChatPage) -> impl IntoView {
                 draft=draft.clone()
                 models
                 form_request_id=form_request_id.clone()
-                lock=nothing.clone()
-                leaf=no_turn
-                running=no_turn
+                path=FollowedPath::default()
                 stop_asked=RwSignal::new(false)
                 listeners
                 tools_on

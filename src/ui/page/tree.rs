@@ -20,24 +20,17 @@ use crate::ui::connection::Connection;
 use crate::ui::deleting::{Deed, Deleting, Screen};
 use crate::ui::erased::{effect, view};
 use crate::ui::escape::safe_title;
-use crate::ui::fetched::fetched;
 use crate::ui::kit::{Icon, Loading};
 use crate::ui::locale::colon;
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::sidebar::SidebarButton;
-use crate::ui::tree::{TreeCode, TreeMap, TreeState, fetch_tree};
+use crate::ui::tree::{TreeMap, TreeState};
 use crate::ui::words;
 use crate::ui::words::told::problem;
 use crate::ui::words::tree as said;
 
 /// How often the page looks whether the chat changed.
 const INTERVAL: Duration = Duration::from_secs(2);
-
-/// The page at `/c/{chat}/tree`.
-#[component]
-pub fn TreePageView() -> impl IntoView {
-    fetched(fetch_tree, None, |code: &TreeCode| (code.page)())
-}
 
 pub(in crate::ui) fn draw_page() -> AnyView {
     let (params, query) = (use_params_map(), use_query_map());

@@ -1,12 +1,14 @@
-//! The inside of the palette: its box, its rows, and what is said about them.
+//! The dialog of the palette and its inside: its box, its rows, and what is said about them.
 
 use std::time::Duration;
 
+use leptos::ev::Event;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::Palette;
-use super::entry::{self, Command, Does, Entry, Here};
+use super::choices::{self, Here};
+use super::entry::{Command, Does, Entry};
 use super::hits::{Found, Kind, recent};
 use super::rows::{self as drawn, LIST, Pressed};
 use crate::browser::{api_request, dialog, document, focus};
@@ -14,6 +16,7 @@ use crate::domain::percent;
 use crate::ui::chats::Chats;
 use crate::ui::erased::{live, on_change, view};
 use crate::ui::kit::combobox::Ask;
+use crate::ui::kit::dialog::{DialogRegions, cancelled, shown_while};
 use crate::ui::kit::{Combobox, Icon};
 use crate::ui::preferences::{Preferences, Setting, choose};
 use crate::ui::sidebar::toggle_sidebar;
@@ -47,6 +50,26 @@ pub(super) struct State {
     question: StoredValue<u32>,
 }
 
+/// The dialog. The browser keeps the focus in it, and gives it back where it was.
+#[component]
+pub fn PaletteDialog() -> impl IntoView {
+    let open = expect_context::<Palette>().is_open;
+    let (node, closed) = shown_while(open);
+    let body = live(move || open.get().then(|| view! { <PaletteBody/><DialogRegions/> }));
+    view! {
+        <dialog
+            class="dialog palette"
+            closedby="any"
+            node_ref=node
+            aria-label=said::name()
+            on:cancel=move |event: Event| cancelled(&event, open)
+            on:close=move |_| closed.run(())
+        >
+            {body}
+        </dialog>
+    }
+}
+
 /// Everything inside of the dialog.
 #[component]
 pub fn PaletteBody() -> impl IntoView {
@@ -71,7 +94,7 @@ pub fn PaletteBody() -> impl IntoView {
     let here = Here { chat, is_running: focus::is_there(STOP) };
     let shown = Memo::new(move |_| {
         let found = state.found.get();
-        state.typed.with(|typed| entry::rows(&here, typed, &state.recent.get(), &found))
+        state.typed.with(|typed| choices::rows(&here, typed, &state.recent.get(), &found))
     });
     let at = Memo::new(move |_| {
         let chosen = state.chosen.get();

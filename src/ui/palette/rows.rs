@@ -10,7 +10,7 @@ use crate::browser::{document, scroll};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::kit::combobox::option_id;
-use crate::ui::transcript::opens_here;
+use crate::ui::kit::link::opens_here;
 use crate::ui::words::palette as said;
 
 /// How often, and how many times, a turn that was found is looked for on the page, to be flashed.

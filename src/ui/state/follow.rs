@@ -3,18 +3,16 @@
 
 use std::time::Duration;
 
-use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
 use super::ChatState;
-use super::saying::Saying;
+use super::follower::Follower;
 use super::turn::Heard;
 use crate::api::json;
-use crate::browser::event_source::{self, News, Source};
+use crate::browser::event_source::{self, News};
 use crate::browser::{clock, document};
 use crate::domain::frame::{self, Frame};
 use crate::domain::{Event, TurnId, limits};
-use crate::ui::connection::Connection;
 
 /// A stream that says nothing for this long is dead, whatever the network says: two heartbeats and some patience.
 const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
@@ -28,33 +26,6 @@ const BETWEEN_MS: i64 = 30;
 /// Pauses before a refused stream is opened again: doubling from the first to the last.
 const RETRY_FIRST: Duration = Duration::from_secs(1);
 const RETRY_LAST: Duration = Duration::from_secs(30);
-
-/// One reply that is followed. Dropping it closes its stream.
-pub(super) struct Follower {
-    stream: Option<Source>,
-    pending: Vec<Frame>,
-    /// How often frames had to wait to be applied, and whether they do now.
-    schedules: u32,
-    is_scheduled: bool,
-    applied_ms: i64,
-    heard_ms: i64,
-    failures: u32,
-    retry: Option<TimeoutHandle>,
-    pub(super) saying: Saying,
-    /// The connection that was told that the stream broke, until it works again.
-    broke: Option<Connection>,
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        if let Some(retry) = self.retry.take() {
-            retry.clear();
-        }
-        if let Some(connection) = self.broke.take() {
-            connection.let_go();
-        }
-    }
-}
 
 impl ChatState {
     /// Follows every reply of the path that is being written and not followed yet. Call it from an effect: it runs again
@@ -76,21 +47,8 @@ impl ChatState {
         if self.followed.with_value(|followed| followed.contains_key(&id)) {
             return;
         }
-        let now = clock::now_ms();
-        let follower = Follower {
-            stream: None,
-            pending: Vec::new(),
-            schedules: 0,
-            is_scheduled: false,
-            applied_ms: 0,
-            heard_ms: now,
-            failures: 0,
-            retry: None,
-            saying: Saying::new(now),
-            broke: None,
-        };
         self.followed.update_value(|followed| {
-            followed.insert(id, follower);
+            followed.insert(id, Follower::new(clock::now_ms()));
         });
         self.open(id);
     }

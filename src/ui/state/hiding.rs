@@ -2,18 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::{ChatState, TurnState};
+use super::{ChatState, Hidden};
 use crate::domain::TurnId;
-
-/// What was on screen before a turn was hidden with all that follow it.
-#[derive(Clone)]
-pub(super) struct Hidden {
-    from: TurnId,
-    path: Vec<TurnState>,
-    beyond: Option<TurnState>,
-    /// The move to other turns that hid it: after any other the screen is another one.
-    moves: u64,
-}
 
 impl ChatState {
     /// Takes a turn that is being deleted off the screen, with all that follow it. False when it is not among those on

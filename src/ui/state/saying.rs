@@ -6,9 +6,8 @@ use crate::domain::excerpt::{first_words, without_signs};
 use crate::domain::waiting::{open_pause, waits_for};
 use crate::domain::{Block, BlockId, BlockState, Content, Turn, TurnStatus};
 use crate::ui::keymap::{self, Command};
-use crate::ui::transcript::tool_name;
 use crate::ui::words::told::told;
-use crate::ui::words::transcript::say;
+use crate::ui::words::transcript::{say, tool_name};
 use crate::ui::words::verbs::failure as title;
 
 /// Two polite announcements of one reply are at least this far apart, in milliseconds.

@@ -5,7 +5,6 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::posting::Posting;
-use super::tool_card::tool_name;
 use super::turn_heading::heading_id;
 use crate::browser::focus;
 use crate::domain::approval::Ask;
@@ -77,7 +76,7 @@ fn answered(turn: TurnId) {
 #[component]
 fn Approval(turn: TurnId, ask: Ask, call: Block) -> impl IntoView {
     let block = call.id;
-    let (name, server) = tool_name(&call);
+    let (name, server) = words::tool_name(&call);
     let name = if ask.title.trim().is_empty() { name } else { ask.title };
     let target = match ask.server.as_str() {
         "" => words::built_in().to_owned(),

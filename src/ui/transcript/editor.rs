@@ -14,11 +14,11 @@ use crate::ui::announce::Announcer;
 use crate::ui::composer::attach_button::AttachInput;
 use crate::ui::composer::attached_list::{AttachedList, WaitingNote};
 use crate::ui::composer::attaching::Attaching;
-use crate::ui::composer::keys::{self, Ask, Memory};
-use crate::ui::composer::message_box::{is_bare, press};
+use crate::ui::composer::keys::{self, Ask};
 use crate::ui::composer::queue::Queue;
 use crate::ui::erased::{effect, on_change, view};
 use crate::ui::fetched::{NotFetched, fetched};
+use crate::ui::input_method::{Memory, is_bare, is_of_input_method, press};
 use crate::ui::preferences::{Setting, chosen};
 use crate::ui::words;
 use crate::ui::words::attaching as of_files;
@@ -63,6 +63,7 @@ struct Editing {
     is_sending: RwSignal<bool>,
     /// Whether it goes out by itself when its files are there.
     waits: RwSignal<bool>,
+    memory: StoredValue<Memory>,
     announcer: Announcer,
 }
 
@@ -88,6 +89,7 @@ impl Editing {
             is_sent: StoredValue::new(None),
             is_sending: RwSignal::new(false),
             waits: RwSignal::new(false),
+            memory: StoredValue::new(Memory::default()),
             announcer: expect_context(),
         }
     }
@@ -116,6 +118,40 @@ impl Editing {
         if self.waits.get_untracked() {
             self.waits.set(false);
             self.announcer.say(of_files::files_not_sent());
+        }
+    }
+
+    /// Of the buttons too: on its way up the page the key would stop a reply.
+    fn on_escape(self, event: &KeyboardEvent) {
+        if event.key() == "Escape" && !is_of_input_method(press(event, "Escape"), self.memory.get_value()) {
+            event.prevent_default();
+            self.verbs.cancel_edit(self.id);
+        }
+    }
+
+    /// Does what a press in the box asks for. False where it is left to the browser.
+    fn takes_key(self, event: &KeyboardEvent) -> bool {
+        let is_at_start = || self.area.get_untracked().is_some_and(|area| textarea::is_at_start(&area));
+        if event.key() == "Backspace" && is_bare(event) && !event.repeat() && is_at_start() {
+            return self.attaching.backspace();
+        }
+        if self.attaching.selected.get_untracked().is_some() {
+            self.attaching.selected.set(None);
+        }
+        let memory = self.memory.get_value();
+        let asked = keys::in_box(press(event, &event.key()), memory, media::is_touch(), chosen(Setting::Send));
+        if asked == Ask::Send {
+            self.send();
+        }
+        asked == Ask::Send
+    }
+
+    /// Takes the files of a paste.
+    fn on_paste(self, event: &ClipboardEvent) {
+        let (files, ..) = files::pasted(event);
+        if !files.is_empty() {
+            self.attaching.add(files);
+            event.prevent_default();
         }
     }
 
@@ -160,13 +196,12 @@ impl Editing {
 
 fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attached>) -> AnyView {
     let editing = Editing::begin(verbs, id, text, attached);
-    let Editing { area, attaching, problem, is_sending, waits, .. } = editing;
+    let Editing { area, attaching, problem, is_sending, waits, memory, .. } = editing;
     // A version of a reply is its words alone.
     let takes_files = role == Role::User;
     if takes_files {
         editing.takes_dropped();
     }
-    let memory = StoredValue::new(Memory::default());
     let first = StoredValue::new(editing.words.with_value(|words| words.text.clone()));
     effect(move || {
         if let Some(area) = area.get() {
@@ -183,42 +218,16 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
             }
         },
     );
-    // Of the buttons too: on its way up the page the key would stop a reply.
-    let on_escape = move |event: KeyboardEvent| {
-        if event.key() == "Escape" && !keys::is_of_input_method(press(&event, "Escape"), memory.get_value()) {
-            event.prevent_default();
-            verbs.cancel_edit(id);
-        }
-    };
     let on_key = move |event: KeyboardEvent| {
-        let is_at_start = || area.get_untracked().is_some_and(|area| textarea::is_at_start(&area));
-        if event.key() == "Backspace" && is_bare(&event) && !event.repeat() && is_at_start() {
-            if attaching.backspace() {
-                event.prevent_default();
-            }
-            return;
+        if editing.takes_key(&event) {
+            event.prevent_default();
         }
-        if attaching.selected.get_untracked().is_some() {
-            attaching.selected.set(None);
-        }
-        match keys::in_box(press(&event, &event.key()), memory.get_value(), media::is_touch(), chosen(Setting::Send)) {
-            Ask::Send => editing.send(),
-            Ask::Stop | Ask::Nothing => return,
-        }
-        event.prevent_default();
     };
     let on_input = move |event: Event| {
         if let Some(area) = area.get_untracked() {
             textarea::fit(&area);
         }
         editing.typed(event_target_value(&event));
-    };
-    let on_paste = move |event: ClipboardEvent| {
-        let (files, ..) = files::pasted(&event);
-        if takes_files && !files.is_empty() {
-            attaching.add(files);
-            event.prevent_default();
-        }
     };
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
@@ -240,7 +249,7 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
     let attach = takes_files
         .then(|| view! { <span class="attach"><AttachInput attaching id=format!("turn-{id}-files")/></span> });
     view! {
-        <form class="editor" aria-label=name on:submit=on_submit on:keydown=on_escape>
+        <form class="editor" aria-label=name on:submit=on_submit on:keydown=move |event| editing.on_escape(&event)>
             {list}
             <textarea
                 node_ref=area
@@ -254,7 +263,7 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
                 readonly=is_sending
                 on:keydown=on_key
                 on:input=on_input
-                on:paste=on_paste
+                on:paste=move |event| if takes_files { editing.on_paste(&event) }
                 on:compositionend=move |event| {
                     memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
                 }

@@ -2,8 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::turn_heading::{heading_id, turn_of};
-use super::{LIST_ID, focus_on_turn};
+use super::turn_heading::{LIST_ID, focus_on_turn, heading_id, turn_of};
 use crate::browser::{focus, scroll};
 
 /// The headings of turns, in order.

@@ -7,9 +7,8 @@ use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::LIST_ID;
 use super::entering::PathEnd;
-use super::turn_heading::{article_id, heading_id, turn_of};
+use super::turn_heading::{LIST_ID, article_id, heading_id, turn_of};
 use crate::api::turns::load_turns;
 use crate::api::view::{ChatPage, Side};
 use crate::browser::{focus, scroll};

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
 use super::disclosed::{on_toggle, open_and_close};
-use super::segment_view::{Place, in_places, places};
+use super::places::{Place, in_places, places};
 use crate::browser::scroll;
 use crate::domain::segment::{Item, ReasoningBlock, Segment, thinking_text};
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind, TurnStatus};
@@ -160,7 +160,7 @@ fn Panel(
                 aria-labelledby=label_id
                 tabindex=move || is_streaming.get().then_some("0")
             >
-                {in_places(state, turn, all, newest, true)}
+                {in_places(state, turn, all, newest, None)}
                 {move || foot()}
             </div>
         </details>

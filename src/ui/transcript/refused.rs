@@ -4,65 +4,15 @@
 use leptos::prelude::*;
 
 use super::other_models::RetryWith;
-use super::turn_heading::{article_id, heading_id};
+use super::refusals::{Refusal, Refusals};
+use super::turn_heading::heading_id;
 use crate::api::error::ApiError;
-use crate::browser::{document, focus};
+use crate::browser::focus;
 use crate::domain::TurnId;
-use crate::ui::announce::Announcer;
 use crate::ui::erased::{live, view};
-use crate::ui::kit::{Icon, Toasts};
+use crate::ui::kit::Icon;
 use crate::ui::words as all_words;
 use crate::ui::words::told::problem;
-
-/// What was refused, where, and whether another try was asked for: that can be had of another model.
-#[derive(Debug, Clone, PartialEq)]
-struct Refusal {
-    turn: TurnId,
-    error: ApiError,
-    is_retry: bool,
-}
-
-/// The newest refusal of a chat's page. In its context.
-#[derive(Clone, Copy)]
-pub struct Refusals {
-    newest: RwSignal<Option<Refusal>>,
-    announcer: Announcer,
-    toasts: Toasts,
-}
-
-impl Refusals {
-    /// With what the context has.
-    pub fn here() -> Self {
-        Self { newest: RwSignal::new(None), announcer: expect_context(), toasts: expect_context() }
-    }
-
-    /// What was asked of this turn was refused. The page may be gone by now.
-    pub fn say(self, turn: TurnId, error: ApiError) {
-        self.put(Refusal { turn, error, is_retry: false });
-    }
-
-    /// The same of another try.
-    pub fn say_of_retry(self, turn: TurnId, error: ApiError) {
-        self.put(Refusal { turn, error, is_retry: true });
-    }
-
-    fn put(self, refusal: Refusal) {
-        let (turn, why) = (refusal.turn, problem(&refusal.error));
-        self.announcer.alert(&why);
-        let is_gone = self.newest.try_set(Some(refusal)).is_some();
-        if is_gone || !document::has(&article_id(turn)) {
-            // There is no turn any more to say it at.
-            self.toasts.say(why);
-        }
-    }
-
-    /// Something else is asked.
-    pub fn forget(self) {
-        if self.newest.with_untracked(Option::is_some) {
-            self.newest.set(None);
-        }
-    }
-}
 
 /// The refusal of what was asked of this turn; nothing where nothing was refused.
 #[component]

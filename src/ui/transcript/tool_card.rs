@@ -19,7 +19,7 @@ use crate::ui::words::transcript as words;
 mod call;
 
 use call::Call;
-pub use call::{status, tool_name};
+pub use call::status;
 
 /// The card of one call.
 #[component]

@@ -1,20 +1,21 @@
 //! What can be done with a turn. The actions are always in the page; the style only quietens them.
 
 use chrono::{DateTime, Utc};
-use leptos::ev::{KeyboardEvent, MouseEvent, SubmitEvent};
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
+use super::edit_link::EditLink;
 use super::other_models::OtherModels;
 use super::turn_heading::{TurnTime, article_id};
 use super::turn_menu::{MessageMenu, ReplyMenu};
-use super::verbs::Verbs;
 use super::versions::Versions;
-use crate::browser::{dialog, focus, scroll};
+use crate::browser::scroll;
 use crate::domain::attachment::is_reference;
 use crate::domain::{ChatId, Content, Role, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
+use crate::ui::kit::link::click_by_space;
 use crate::ui::standalone::{standalone, version};
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words;
@@ -132,37 +133,6 @@ fn is_attached(content: &Content) -> bool {
     is_reference(content) || matches!(content, Content::Image { .. })
 }
 
-/// "Edit your message", or a reply: a page with a form without script, the turn's own place with it.
-#[component]
-pub fn EditLink(id: TurnId, class: &'static str, is_wordy: bool) -> impl IntoView {
-    let verbs = use_context::<Verbs>();
-    let on_click = move |event: MouseEvent| {
-        if let Some(verbs) = verbs {
-            event.prevent_default();
-            dialog::close_popovers();
-            verbs.editing.set(Some(id));
-        }
-    };
-    let name = if is_wordy { said::edit_reply() } else { said::edit_message() };
-    let label = (!is_wordy).then_some(name);
-    view! {
-        <a
-            class=class
-            role="button"
-            data-verb="edit"
-            href=format!("/turns/{id}/edit")
-            rel="external"
-            aria-label=label
-            title=label
-            on:click=on_click
-            on:keydown=click_by_space
-        >
-            <Icon name="edit"/>
-            {is_wordy.then_some(name)}
-        </a>
-    }
-}
-
 /// "Branch": the page with the path up to this reply, to go on from there. Nothing is stored until something is sent.
 #[component]
 fn BranchLink(id: TurnId, chat: ChatId) -> impl IntoView {
@@ -181,19 +151,6 @@ fn BranchLink(id: TurnId, chat: ChatId) -> impl IntoView {
             <Icon name="branch"/>
         </a>
     }
-}
-
-/// A button answers to the space bar, a link that is called one does not by itself.
-pub fn click_by_space(event: KeyboardEvent) {
-    if event.key() == " " {
-        event.prevent_default();
-        focus::click_focused();
-    }
-}
-
-/// Whether a click on a link leads there in this tab: a new one is the browser's business.
-pub fn opens_here(event: &MouseEvent) -> bool {
-    !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key())
 }
 
 /// "Try again": a form, so it works without script; with script, a callback.

@@ -1,11 +1,16 @@
-//! A turn's heading: whose turn it is, for those who listen or jump from heading to heading.
+//! A turn's heading: whose turn it is, for those who listen or jump from heading to heading. And the ids by which turns and
+//! their list are found on the page.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use leptos::prelude::*;
 
-use crate::browser::clock;
+use crate::browser::{clock, focus};
+use crate::domain::TurnId;
 use crate::ui::erased::{effect, view};
 use crate::ui::locale::comma;
+
+/// The list's id: what the scroll controller watches.
+pub const LIST_ID: &str = "transcript";
 
 /// The hidden heading of a turn. Everything in it is told by the article's name too.
 #[component]
@@ -41,16 +46,21 @@ pub fn TurnTime(at: DateTime<Utc>) -> impl IntoView {
 }
 
 /// The id of a turn's article.
-pub fn article_id(turn: crate::domain::TurnId) -> String {
+pub fn article_id(turn: TurnId) -> String {
     format!("turn-{turn}")
 }
 
 /// The turn whose article has this id.
-pub fn turn_of(article_id: &str) -> Option<crate::domain::TurnId> {
+pub fn turn_of(article_id: &str) -> Option<TurnId> {
     article_id.strip_prefix("turn-")?.parse().ok()
 }
 
 /// The id of a turn's heading.
-pub fn heading_id(turn: crate::domain::TurnId) -> String {
+pub fn heading_id(turn: TurnId) -> String {
     format!("turn-{turn}-heading")
+}
+
+/// Gives the focus to a turn, without moving the page.
+pub fn focus_on_turn(turn: TurnId) {
+    focus::quietly_on(&format!("#{}", heading_id(turn)));
 }

@@ -6,12 +6,13 @@ use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
 use super::delete_row::{Below, DeleteRow};
+use super::edit_link::EditLink;
 use super::quoting::QuoteRow;
-use super::turn_actions::{EditLink, opens_here};
 use super::verbs::Verbs;
 use crate::browser::{clipboard, dialog};
 use crate::domain::{ChatId, Content, Turn, TurnId};
 use crate::ui::erased::{live, view};
+use crate::ui::kit::link::opens_here;
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::state::TurnState;
 use crate::ui::words::{self as all_words, transcript as words};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::refused::Refusals;
+use super::refusals::Refusals;
 use super::turn_heading::heading_id;
 use crate::api::error::ApiError;
 use crate::api::json;

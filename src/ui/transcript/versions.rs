@@ -3,13 +3,13 @@
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 
-use super::turn_actions::{click_by_space, opens_here};
 use super::turn_heading::{TurnTime, article_id};
 use crate::api::view::{TurnView, VersionView};
 use crate::browser::{dialog, scroll};
 use crate::domain::excerpt::first_words;
 use crate::domain::{ChatId, TurnId};
 use crate::ui::erased::{live, view};
+use crate::ui::kit::link::{click_by_space, opens_here};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::state::{ChatState, TurnState, place_among};
 use crate::ui::words::transcript as words;

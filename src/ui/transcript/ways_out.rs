@@ -6,13 +6,13 @@ use leptos::prelude::*;
 
 use super::going_on::go_on;
 use super::other_models::RetryWith;
-use super::turn_actions::click_by_space;
 use super::turn_heading::article_id;
 use super::verbs::Verbs;
 use crate::browser::document;
 use crate::domain::FailureKind;
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
+use crate::ui::kit::link::click_by_space;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::words::transcript as words;
 use crate::ui::words::verbs as said;

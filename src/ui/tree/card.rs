@@ -5,7 +5,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::TreeState;
+use super::state::TreeState;
 use crate::api::tree::change_branch;
 use crate::api::view::tree::TreeCard;
 use crate::domain::tree::outline::Mark;
@@ -14,7 +14,7 @@ use crate::ui::deleting::Deed;
 use crate::ui::erased::{live, on_change, view};
 use crate::ui::kit::{Icon, Toasts};
 use crate::ui::locale::{labelled, stop};
-use crate::ui::transcript::TurnTime;
+use crate::ui::transcript::turn_heading::TurnTime;
 use crate::ui::words;
 use crate::ui::words::told::problem;
 use crate::ui::words::tree as said;

@@ -1,30 +1,25 @@
 //! The panel beside a chat: it pushes where there is room and lies over the page where there is less; on a phone the tree
 //! is a page of its own.
 
-use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 
-use super::{TreeCode, TreeMap, TreeState, fetch_tree};
+use super::TreeMap;
+use super::state::TreeState;
 use crate::api::view::tree::TreeAsk;
 use crate::browser::{document, focus, media, scroll};
 use crate::domain::{Branch, ChatId, TurnId};
 use crate::ui::deleting::Deleting;
-use crate::ui::erased::{effect, live, on_change, view};
-use crate::ui::fetched::fetched;
-use crate::ui::input_method::InputMethod;
+use crate::ui::erased::{effect, on_change, view};
 use crate::ui::kit::Icon;
-use crate::ui::transcript::{article_id, heading_id};
+use crate::ui::transcript::turn_heading::{article_id, heading_id};
 use crate::ui::words::tree as said;
 
 /// The panel's id, one of the regions that F6 goes through.
 pub const PANEL: &str = "panel";
 /// The button that opens it.
 pub const BUTTON: &str = "tree-button";
-
-/// What is behind the panel where it lies over the page.
-const BEHIND: &str = "#sidebar, #main, .skip";
 
 /// What has the focus until there are rows.
 const HEADING: &str = "#panel h2";
@@ -43,8 +38,8 @@ pub struct OnScreen {
 /// Whether the panel is open, and for which chat; in context.
 #[derive(Clone, Copy)]
 pub struct TreePanel {
-    is_open: RwSignal<bool>,
-    shown: RwSignal<Option<OnScreen>>,
+    pub(super) is_open: RwSignal<bool>,
+    pub(super) shown: RwSignal<Option<OnScreen>>,
 }
 
 /// Puts a closed panel into the context.
@@ -123,46 +118,6 @@ pub fn stand_beside_tree(
         }
     });
     panel.stands_beside(OnScreen { chat, leaf, changes, deleting, on_branch });
-}
-
-/// The panel, when it is open.
-#[component]
-pub fn Panel() -> impl IntoView {
-    let panel = expect_context::<TreePanel>();
-    let chat = Memo::new(move |_| panel.is_open.get().then(|| panel.shown.with(|shown| shown.map(|on| on.chat)))?);
-    on_change(
-        move || chat.get().is_some(),
-        |_, is_open| {
-            document::set_root_attribute("data-panel", if is_open { "open" } else { "closed" });
-            focus::shut_out(BEHIND, is_open && !media::is_wide());
-        },
-    );
-    effect(move || {
-        let resized = window_event_listener(ev::resize, move |_| {
-            if let Some(is_open) = chat.try_get_untracked().map(|chat| chat.is_some()) {
-                focus::shut_out(BEHIND, is_open && !media::is_wide());
-            }
-        });
-        on_cleanup(move || resized.remove());
-    });
-    live(move || {
-        let shown = chat.get().and_then(|_| panel.shown.get_untracked())?;
-        let input = InputMethod::default();
-        let on_key = move |event: KeyboardEvent| {
-            if !input.takes(&event) && event.key() == "Escape" {
-                event.prevent_default();
-                event.stop_propagation();
-                panel.close();
-            }
-        };
-        Some(view! {
-            <div class="panel-scrim" on:click=move |_| panel.close()></div>
-            <aside id=PANEL class="side-panel no-print" aria-label=said::tree_short() on:keydown=on_key on:compositionend=move |event| input.ended(&event)>
-                <PanelHead chat=shown.chat on_close=Callback::new(move |()| panel.close())/>
-                {fetched(fetch_tree, None, move |code: &TreeCode| (code.panel)(panel, shown))}
-            </aside>
-        })
-    })
 }
 
 /// What the panel is called, and the ways to the other views of the tree.

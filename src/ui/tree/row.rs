@@ -7,22 +7,17 @@ use leptos::attr::custom::custom_attribute;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::TreeState;
+use super::state::{TreeState, row_id};
 use crate::api::view::tree::TreeRow;
 use crate::browser::focus;
 use crate::domain::{ChatId, Role};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::transcript::opens_here;
+use crate::ui::kit::link::opens_here;
 use crate::ui::words::tree as said;
 
 /// Steps to the right; deeper rows stand under each other and say their level.
 const STEPS: usize = 10;
-
-/// The id of a row's element.
-pub fn row_id(row: &TreeRow) -> String {
-    format!("{}-{}", if row.folded.is_some() { "fold" } else { "row" }, row.turn)
-}
 
 /// A row that says something else is another row: it is drawn anew.
 pub fn key_of(row: &TreeRow) -> u128 {

@@ -7,7 +7,6 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::keys::{Step, step};
-use super::row::row_id;
 use crate::api::tree::{load_tree, load_tree_card};
 use crate::api::view::tree::{TreeAsk, TreeCard, TreePage, TreeRow};
 use crate::browser::{focus, tree};
@@ -21,6 +20,11 @@ use crate::ui::words::tree as said;
 const TYPING: Duration = Duration::from_millis(700);
 /// A turn that is only passed on the way needs no card.
 const PASSING: Duration = Duration::from_millis(150);
+
+/// The id of a row's element.
+pub fn row_id(row: &TreeRow) -> String {
+    format!("{}-{}", if row.folded.is_some() { "fold" } else { "row" }, row.turn)
+}
 
 /// What the tree map knows. Cheap to copy.
 #[derive(Clone, Copy)]

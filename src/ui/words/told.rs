@@ -2,6 +2,7 @@
 //! request, what a field must be. Scripts read them too, so they are stored and sent in one language; here they are
 //! known again by their form. What is not known stays as it is.
 
+mod pair;
 mod plain;
 mod states;
 
@@ -10,11 +11,9 @@ use std::borrow::Cow;
 use crate::api::error::ApiError;
 use crate::domain::NotSent;
 use crate::ui::locale::{Locale, locale, sentence};
+use pair::{Pair, translate};
 use plain::PLAIN;
 use states::STATES;
-
-/// A sentence, English and Chinese; `{}` stands for what is put in, in the same order, and `{!}` for a sentence.
-type Pair = (&'static str, &'static str);
 
 /// Why a reply failed (`domain::FailureKind::sentence`). A longer form comes before one that it would fit.
 const FAILURES: &[Pair] = &[
@@ -244,57 +243,10 @@ pub fn told_of_field(english: &str) -> String {
     }
 }
 
-/// The sentence in Chinese, where it has the form of this pair. `{}` is put in as it is: names are names, whatever they
-/// say; `{!}` is a sentence again, and only one within another.
-fn said_again(english: &str, (form, chinese): &Pair, is_within: bool) -> Option<String> {
-    let mut values = Vec::new();
-    let (mut form, mut rest) = (*form, english);
-    while let Some((before, mark, behind)) = next_mark(form) {
-        rest = rest.strip_prefix(before)?;
-        let until = next_mark(behind).map_or(behind, |(until, ..)| until);
-        let end = match (until.is_empty(), behind.len() == until.len()) {
-            (true, _) => rest.len(),
-            (false, true) => rest.strip_suffix(until)?.len(),
-            (false, false) => rest.find(until)?,
-        };
-        if end == 0 {
-            return None;
-        }
-        values.push((mark, &rest[..end]));
-        (form, rest) = (behind, &rest[end..]);
-    }
-    if form != rest {
-        return None;
-    }
-    let mut values = values.into_iter();
-    let mut said = String::new();
-    let mut chinese = *chinese;
-    while let Some((before, _, behind)) = next_mark(chinese) {
-        said.push_str(before);
-        match values.next()? {
-            (SENTENCE, within) if !is_within => {
-                said.push_str(&known(within, true).unwrap_or_else(|| within.to_owned()))
-            }
-            (_, value) => said.push_str(value),
-        }
-        chinese = behind;
-    }
-    said.push_str(chinese);
-    Some(said)
-}
-
-const SENTENCE: &str = "{!}";
-
-/// What is before the next mark, the mark, and what is behind it.
-fn next_mark(form: &str) -> Option<(&str, &str, &str)> {
-    let at = form.find('{')?;
-    let end = at + form[at..].find('}')? + 1;
-    Some((&form[..at], &form[at..end], &form[end..]))
-}
-
 fn known(english: &str, is_within: bool) -> Option<String> {
     let tables = [FAILURES, NOTICES, ASKS, NOT_SENT, REASONS, STATES, PLAIN];
-    tables.iter().flat_map(|table| table.iter()).find_map(|pair| said_again(english, pair, is_within))
+    let of_part = |part: &str| if is_within { None } else { known(part, true) };
+    tables.iter().flat_map(|table| table.iter()).find_map(|pair| translate(pair, english, &of_part))
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
-//! What the scanner can know of a language, and where it is looked up.
+//! What the scanner can know of a language.
 
 mod known;
+
+pub use known::find;
 
 /// How a language is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,10 +79,4 @@ impl Language {
     fn lists(&self, words: &str, word: &str) -> bool {
         words.split(' ').any(|known| known == word || (self.has(Self::ANY_CASE) && known.eq_ignore_ascii_case(word)))
     }
-}
-
-/// The language of this name.
-pub fn find(name: &str) -> Option<&'static Language> {
-    let name = name.to_lowercase();
-    known::LANGUAGES.iter().find(|language| language.names.split(' ').any(|known| known == name))
 }

@@ -1,6 +1,7 @@
 //! The scanner of HTML, XML and their likes, with the scripts and styles in them.
 
-use super::{Runs, languages, scan};
+use super::runs::Runs;
+use super::{languages, scan};
 use crate::ui::markdown::ClassName;
 
 /// Cuts the whole code.

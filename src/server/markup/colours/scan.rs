@@ -1,7 +1,7 @@
 //! The scanner of programming languages: one token at a time, each byte looked at a bounded number of times.
 
-use super::Runs;
 use super::languages::Language;
+use super::runs::Runs;
 use crate::ui::markdown::ClassName;
 
 /// An attribute in brackets that is longer than this is not recognised.

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::{ENGLISH, entries, inline, prose, table, text};
+use super::prose::{ENGLISH, entries, inline, prose, table, text};
 use crate::server::plain_pages::words::api as said;
 use crate::ui::erased::view;
 

@@ -2,9 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::{ComparePage, said};
+use super::ComparePage;
 use crate::domain::provider::Model;
 use crate::server::plain_pages::field::Choice;
+use crate::server::plain_pages::words::compare as said;
 use crate::ui::erased::view;
 use crate::ui::locale::labelled;
 use crate::ui::words as app_words;

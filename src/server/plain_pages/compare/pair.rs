@@ -3,9 +3,9 @@
 
 use leptos::prelude::*;
 
-use super::said;
 use super::summary::{model, tools};
 use crate::domain::ChatId;
+use crate::server::plain_pages::words::compare as said;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{join, said};

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::said;
 use crate::domain::ChatId;
+use crate::server::plain_pages::words::compare as said;
 use crate::ui::erased::view;
 use crate::ui::locale::join;
 use crate::ui::words::spent;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::domain::repair::Repair;
 use crate::domain::sample::{failed_reply, reply, running_reply, turn_id, user_turn};
-use crate::domain::{Content, FailureKind, Usage};
+use crate::domain::{Content, FailureKind, Turn, TurnId, Usage};
 use turnleaf_platform::ids;
 use turnleaf_service::generations::GenerationStatus;
 use turnleaf_store::generations::RawKind;

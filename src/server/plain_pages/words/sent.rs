@@ -3,7 +3,7 @@
 use crate::domain::TurnStatus;
 use crate::domain::attachment::ShownAs;
 use crate::domain::context::{Mode, Reason};
-use crate::server::plain_pages::sent::Part;
+use crate::server::plain_pages::sent::parts::Part;
 use crate::ui::locale::{counted, said, word, words};
 use crate::ui::words::spent;
 use turnleaf_service::generations::GenerationStatus;

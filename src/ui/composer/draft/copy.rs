@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use leptos::prelude::{WithValue, set_timeout};
 
-use super::sameness::is_empty;
-use super::{BETWEEN, DraftKeeper};
+use super::DraftKeeper;
+use super::sameness::{BETWEEN, is_empty};
 use crate::api::json;
 use crate::api::view::DraftView;
 use crate::browser::local_store;

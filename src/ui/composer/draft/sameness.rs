@@ -1,7 +1,9 @@
 //! When two drafts are the same, and what two of them become together.
 
-use super::BETWEEN;
 use crate::api::view::DraftView;
+
+/// Between a message on its way and what was typed behind it, as where a message that failed is given back.
+pub const BETWEEN: &str = "\n\n";
 
 /// Whether two drafts say the same; their revisions do not matter.
 pub fn same(a: &DraftView, b: &DraftView) -> bool {

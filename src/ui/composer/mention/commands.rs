@@ -169,7 +169,7 @@ pub fn rows() -> Vec<MentionOption> {
 /// Takes the word out of the text, or with it all of the text, and does what was chosen. Undo brings the text back.
 fn take(state: ComposerState, command: Command) {
     let Some(area) = state.area.get_untracked() else { return };
-    let before = text_before(state);
+    let before = text_before(state.area);
     state.mention.close();
     // The caret may stand somewhere else by now.
     let Some(word) = command_at_end(&before) else { return };

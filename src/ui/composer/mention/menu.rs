@@ -167,7 +167,7 @@ impl Menu {
     /// Puts a turn in the place of the word, as a quote.
     fn quote_turn(self, turn: &Earlier) {
         let Some(area) = self.state.area.get_untracked() else { return };
-        let before = text_before(self.state);
+        let before = text_before(self.state.area);
         let Some(word) = word_at_end(&before).map(|word| format!("@{word}")) else { return };
         let before = &before[..before.len() - word.len()];
         self.state.mention.close();
@@ -178,7 +178,7 @@ impl Menu {
     /// Attaches it and takes the word out of the text.
     fn attach(self, chosen: Attachment) {
         let Some(area) = self.state.area.get_untracked() else { return };
-        let before = text_before(self.state);
+        let before = text_before(self.state.area);
         let word = word_at_end(&before).map(|word| format!("@{word}"));
         self.state.mention.close();
         self.state.attaching.attach(chosen);

@@ -5,8 +5,8 @@ mod inline;
 mod standing;
 
 use crate::browser::rich::Rich;
-use inline::{Around, fence};
-use standing::{attribute, begins_block, has_blocks, has_kept_blanks, is_heading, keeps_blanks, only};
+use inline::{Around, Line, fence, in_one_line};
+use standing::{attribute, begins_block, has_blocks, has_kept_blanks, is_heading, keeps_blanks, only, words};
 
 /// Markdown of these pieces; nothing where it would be their words alone. `is_line_begun` is whether it goes behind words,
 /// where a block cannot begin.
@@ -23,7 +23,7 @@ pub fn of(pieces: &[Rich], is_line_begun: bool) -> Option<String> {
     }
     let mut page = Page::default();
     page.blocks(pieces);
-    let is_marked = page.is_marked && !page.is_plain;
+    let is_marked = page.line.is_marked && !page.is_plain;
     let mut text = page.done();
     if is_line_begun && begins_block(&text) {
         text.insert_str(0, "\n\n");
@@ -53,22 +53,9 @@ enum Kind {
 #[derive(Default)]
 struct Page {
     blocks: Vec<(Kind, String)>,
-    line: String,
-    is_marked: bool,
-    /// Blanks and line ends count where it is now.
-    keeps_blanks: bool,
+    line: Line,
     /// It is code that stands in a table, as differences and files are shown: the words alone say more.
     is_plain: bool,
-}
-
-/// All words in it as they are.
-fn words(pieces: &[Rich]) -> String {
-    let word = |piece: &Rich| match piece {
-        Rich::Text(text) => text.clone(),
-        Rich::Element { name, .. } if name == "br" => "\n".to_owned(),
-        Rich::Element { children, .. } => words(children),
-    };
-    pieces.iter().map(word).collect()
 }
 
 /// All elements with one of these names, not those inside of another `within`.
@@ -86,7 +73,7 @@ fn elements<'a>(pieces: &'a [Rich], names: &[&str], within: &[&str], found: &mut
 impl Page {
     /// Ends the line that is being written.
     fn end(&mut self, kind: Kind) {
-        let line = std::mem::take(&mut self.line);
+        let line = std::mem::take(&mut self.line.text);
         let line = line.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
         if !line.trim().is_empty() {
             self.blocks.push((kind, line.trim_end().trim_start_matches('\n').to_owned()));
@@ -94,7 +81,7 @@ impl Page {
     }
 
     fn mark(&mut self, kind: Kind, text: String) {
-        self.is_marked = true;
+        self.line.is_marked = true;
         self.blocks.push((kind, text));
     }
 
@@ -114,12 +101,21 @@ impl Page {
         text
     }
 
+    /// What is inside of a block, in one line.
+    fn line_of(&mut self, pieces: &[Rich]) -> String {
+        let mut line = Line::default();
+        line.write(pieces, Around::default());
+        self.line.is_marked |= line.is_marked;
+        in_one_line(&line.text)
+    }
+
     /// The Markdown of what is inside of a block, as that of a page of its own.
     fn inside(&mut self, pieces: &[Rich]) -> Self {
-        let mut page = Self { keeps_blanks: self.keeps_blanks, ..Self::default() };
+        let line = Line { keeps_blanks: self.line.keeps_blanks, ..Line::default() };
+        let mut page = Self { line, ..Self::default() };
         page.blocks(pieces);
         page.end(Kind::Paragraph);
-        self.is_marked |= page.is_marked;
+        self.line.is_marked |= page.line.is_marked;
         self.is_plain |= page.is_plain;
         page
     }
@@ -128,12 +124,12 @@ impl Page {
         for piece in pieces {
             match piece {
                 Rich::Element { name, attributes, children } => {
-                    let outside = self.keeps_blanks;
-                    self.keeps_blanks = keeps_blanks(attributes, outside);
+                    let outside = self.line.keeps_blanks;
+                    self.line.keeps_blanks = keeps_blanks(attributes, outside);
                     self.block(piece, name, attributes, children);
-                    self.keeps_blanks = outside;
+                    self.line.keeps_blanks = outside;
                 }
-                Rich::Text(_) => self.inline(std::slice::from_ref(piece), Around::default()),
+                Rich::Text(_) => self.line.write(std::slice::from_ref(piece), Around::default()),
             }
         }
     }
@@ -193,7 +189,7 @@ impl Page {
             }
             // Programs put whole texts between the signs of a word.
             _ if has_blocks(children) => self.blocks(children),
-            _ => self.inline(std::slice::from_ref(piece), Around::default()),
+            _ => self.line.write(std::slice::from_ref(piece), Around::default()),
         }
     }
 

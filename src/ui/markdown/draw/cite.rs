@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, Tag, TagEnd};
 use std::ops::Range;
 
-use super::Draw;
+use super::drawing::Draw;
 use crate::ui::markdown::html::{Attribute, Element};
 use crate::ui::markdown::words;
 

@@ -1,6 +1,6 @@
 //! Blocks of code.
 
-use super::{Draw, LTR};
+use super::drawing::{Draw, LTR};
 use crate::ui::markdown::enrich::Run;
 use crate::ui::markdown::html::{Attribute, Element, Html};
 use crate::ui::markdown::part::Part;

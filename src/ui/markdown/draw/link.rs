@@ -2,7 +2,7 @@
 
 use pulldown_cmark::LinkType;
 
-use super::{AUTO, Draw};
+use super::drawing::{AUTO, Draw};
 use crate::domain::TurnId;
 use crate::domain::leaving::{KnownHosts, asking_address};
 use crate::ui::markdown::html::{Attribute, Element, Html, escape, unescaped};
@@ -17,21 +17,6 @@ const NEW_TAB: (Attribute, &str) = (Attribute::Target, "_blank");
 /// A link whose text is its address.
 pub fn written_out(html: &mut Html, target: &Target, text: &str) {
     html.leaf(Element::A, &[(Attribute::Href, target.href()), REL, NEW_TAB], text);
-}
-
-/// An image under way: what stands for it is drawn at its end.
-pub struct Image {
-    target: Option<Target>,
-    /// Its description so far.
-    pub alt: String,
-    /// Images inside its description.
-    pub inner: usize,
-}
-
-impl Image {
-    pub fn new(destination: &str) -> Self {
-        Self { target: Target::parse(destination).filter(Target::is_web), alt: String::new(), inner: 0 }
-    }
 }
 
 /// Draws the parts of a turn's reply so that links to hosts that are not known ask (`domain::leaving`). A reply grows at

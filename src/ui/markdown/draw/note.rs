@@ -1,7 +1,7 @@
 //! Footnotes: a raised name where one is asked for, and the same in front of its words, which stay where they were written.
 //! It is the name that the text gives, so that what is drawn already does not change with what is still to come.
 
-use super::{Draw, Refused};
+use super::drawing::{Draw, Refused};
 use crate::ui::markdown::html::{Attribute, Element};
 
 impl Draw<'_> {

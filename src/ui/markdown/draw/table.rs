@@ -1,33 +1,10 @@
 //! Tables, in a box of their own that scrolls.
 
-use pulldown_cmark::{Alignment, Tag, TagEnd};
+use pulldown_cmark::{Tag, TagEnd};
 
-use super::{AUTO, Draw, Refused};
+use super::drawing::{AUTO, Draw, Refused, Table};
 use crate::ui::markdown::html::{Attribute, Element};
 use crate::ui::markdown::words;
-
-/// The table under way; tables are not nested.
-#[derive(Debug, Default)]
-pub struct Table {
-    alignments: Vec<Alignment>,
-    column: usize,
-    is_head: bool,
-    has_body: bool,
-}
-
-impl Table {
-    /// The class of the next cell.
-    fn next_class(&mut self) -> Option<&'static str> {
-        let alignment = self.alignments.get(self.column).copied().unwrap_or(Alignment::None);
-        self.column += 1;
-        match alignment {
-            Alignment::None => None,
-            Alignment::Left => Some("md-left"),
-            Alignment::Center => Some("md-center"),
-            Alignment::Right => Some("md-right"),
-        }
-    }
-}
 
 impl Draw<'_> {
     pub(super) fn start_table(&mut self, tag: &Tag) -> Result<(), Refused> {

@@ -1,6 +1,7 @@
 //! Running text and formulas.
 
-use super::{Draw, LTR, Refused, link};
+use super::drawing::{Draw, LTR, Refused};
+use super::link;
 use crate::ui::markdown::autolink::{self, Piece};
 use crate::ui::markdown::html::{Attribute, Element};
 use crate::ui::markdown::words;
@@ -59,7 +60,7 @@ impl Draw<'_> {
                     ]);
                 }
                 self.html.open(Element::Span, &attributes);
-                tree.draw(&mut self.html);
+                self.html.formula(&tree);
                 self.html.close();
             }
             None => self.html.leaf(Element::Code, &[(Attribute::Class, class), LTR], source),

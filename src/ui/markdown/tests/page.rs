@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 
 use crate::ui::erased::view;
-use crate::ui::markdown::view::{GROUP, MarkdownText, drawn};
+use crate::ui::markdown::gradual::GROUP;
+use crate::ui::markdown::view::{MarkdownText, drawn};
 use crate::ui::markdown::{Part, render};
 
 #[test]

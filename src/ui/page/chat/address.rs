@@ -20,7 +20,8 @@ use crate::ui::chats::chat_path;
 use crate::ui::erased::{effect, on_change};
 use crate::ui::kit::Toasts;
 use crate::ui::state::{ChatState, TurnState, Way};
-use crate::ui::transcript::{Refusals, reveal};
+use crate::ui::transcript::refusals::Refusals;
+use crate::ui::transcript::reveal;
 use crate::ui::words::told::problem;
 
 /// What the address asks to see of the chat.

@@ -9,7 +9,7 @@ use crate::domain::{ChatId, TurnId};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::Icon;
 use crate::ui::locale::stop;
-use crate::ui::transcript::Posting;
+use crate::ui::transcript::posting::Posting;
 use crate::ui::words;
 use crate::ui::words::transcript as said;
 

@@ -10,7 +10,7 @@ use crate::ui::chats::chat_path;
 use crate::ui::deleting::{Deed, Deleting, Screen};
 use crate::ui::erased::view;
 use crate::ui::state::{ChatState, Way};
-use crate::ui::transcript::focus_on_turn;
+use crate::ui::transcript::turn_heading::focus_on_turn;
 use crate::ui::words;
 
 /// Puts into the context what deletes a part of this chat, and gives it. `changes` rises when the tree is another one.

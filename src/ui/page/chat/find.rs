@@ -16,7 +16,8 @@ use crate::ui::input_method::InputMethod;
 use crate::ui::keymap::{self, Command, Press, Scope};
 use crate::ui::kit::Icon;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::{LIST_ID, article_id, heading_id, more, turn_of};
+use crate::ui::transcript::more;
+use crate::ui::transcript::turn_heading::{LIST_ID, article_id, heading_id, turn_of};
 use crate::ui::words;
 use crate::ui::words::told::problem;
 

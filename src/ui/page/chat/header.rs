@@ -10,7 +10,7 @@ use crate::ui::chats::{Chats, leave_deleted};
 use crate::ui::erased::{live, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::sidebar::SidebarButton;
-use crate::ui::transcript::CopyToChat;
+use crate::ui::transcript::turn_menu::CopyToChat;
 use crate::ui::tree::panel::{BUTTON, TreePanel};
 use crate::ui::words;
 use crate::ui::words::tree as said;

@@ -4,10 +4,9 @@ use serde_json::Value;
 
 use crate::domain::block::ToolStatus;
 use crate::domain::segment::tool_failed;
-use crate::domain::tool::{Called, ToolProgress};
+use crate::domain::tool::ToolProgress;
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind};
 use crate::ui::state::TurnState;
-use crate::ui::words::told::told_of_tool;
 use crate::ui::words::transcript as words;
 
 /// A call and its result.
@@ -69,7 +68,7 @@ impl Call {
 
     /// The tool's name for people, and its server's where it has one.
     pub fn name(&self) -> (String, Option<String>) {
-        tool_name(&self.call)
+        words::tool_name(&self.call)
     }
 
     pub fn is_by_provider(&self) -> bool {
@@ -138,20 +137,4 @@ pub fn status(block: &Block) -> Option<ToolStatus> {
 /// Whether a call is written and has not begun.
 fn waits(block: &Block) -> bool {
     block.state == BlockState::Done && status(block) == Some(ToolStatus::Pending)
-}
-
-/// The name for people of the tool that a block calls, and of its server; the name on the wire where nobody knows.
-pub fn tool_name(call: &Block) -> (String, Option<String>) {
-    let said = |key: &str| {
-        let said = call.block_metadata.get(Called::KEY)?.get(key)?.as_str()?;
-        (!said.trim().is_empty()).then(|| said.to_owned())
-    };
-    let on_wire = || match &call.content {
-        Content::ToolUse { tool_name, .. } => tool_name.clone(),
-        _ => String::new(),
-    };
-    let (title, server) = (said("title"), said("server"));
-    // Our own tools are called as the pages call them; others are called what they say.
-    let title = title.map(|title| if server.is_none() { told_of_tool(&title).into_owned() } else { title });
-    (title.unwrap_or_else(on_wire), server)
 }

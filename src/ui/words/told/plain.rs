@@ -1,6 +1,6 @@
 //! What only plain pages tell: notes about files and tools, and why a page could not be shown.
 
-use super::Pair;
+use super::pair::Pair;
 
 pub(super) const PLAIN: &[Pair] = &[
     // What came of reading a file (`turnleaf_convert`).

@@ -1,6 +1,6 @@
 //! How a provider or a server of tools is.
 
-use super::Pair;
+use super::pair::Pair;
 
 /// How a provider or a server of tools is (`registry::check`, the views of the service).
 pub(super) const STATES: &[Pair] = &[

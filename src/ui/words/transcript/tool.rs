@@ -5,8 +5,10 @@ use serde_json::Value;
 
 use super::{number, took};
 use crate::domain::block::ToolStatus;
+use crate::domain::tool::Called;
 use crate::domain::{Block, BlockState, Content, limits};
 use crate::ui::locale::{counted, said, word, words};
+use crate::ui::words::told::told_of_tool;
 
 words! {
     arguments: "Arguments", "参数";
@@ -284,4 +286,20 @@ pub fn cleaned([ansi, nul, invalid, hidden]: [u64; 4]) -> String {
 /// The heading of the sources.
 pub fn sources(count: usize) -> String {
     counted!(count; "1 source", "Sources ({count})"; "来源（{count}）")
+}
+
+/// The name for people of the tool that a block calls, and of its server; the name on the wire where nobody knows.
+pub fn tool_name(call: &Block) -> (String, Option<String>) {
+    let named = |key: &str| {
+        let name = call.block_metadata.get(Called::KEY)?.get(key)?.as_str()?;
+        (!name.trim().is_empty()).then(|| name.to_owned())
+    };
+    let on_wire = || match &call.content {
+        Content::ToolUse { tool_name, .. } => tool_name.clone(),
+        _ => String::new(),
+    };
+    let (title, server) = (named("title"), named("server"));
+    // Our own tools are called as the pages call them; others are called what they say.
+    let title = title.map(|title| if server.is_none() { told_of_tool(&title).into_owned() } else { title });
+    (title.unwrap_or_else(on_wire), server)
 }

@@ -1,4 +1,4 @@
-//! The languages that the scanner knows.
+//! The languages that the scanner knows, and where they are looked up.
 
 use super::{Kind, Language};
 
@@ -26,7 +26,7 @@ const BRACES: Language = Language {
 const SCRIPT: Language = Language { line_comments: HASH, block_comments: &[], ..BRACES };
 
 /// Every language.
-pub const LANGUAGES: &[Language] = &[
+const LANGUAGES: &[Language] = &[
     Language {
         names: "rust rs",
         keywords: "as async await break const continue crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref return static struct super trait type union unsafe use where while yield",
@@ -246,3 +246,9 @@ pub const LANGUAGES: &[Language] = &[
     Language { names: "html htm xhtml xml svg vue svelte astro rss plist jsp", kind: Kind::Markup, ..BRACES },
     Language { names: "diff patch", kind: Kind::Diff, ..BRACES },
 ];
+
+/// The language of this name.
+pub fn find(name: &str) -> Option<&'static Language> {
+    let name = name.to_lowercase();
+    LANGUAGES.iter().find(|language| language.names.split(' ').any(|known| known == name))
+}

@@ -1,6 +1,6 @@
 //! What stands within a line: emphasis, code and links.
 
-use super::{Page, attribute, words};
+use super::standing::{attribute, keeps_blanks, words};
 use crate::browser::rich::Rich;
 
 /// What emphasis is around a text already.
@@ -11,8 +11,18 @@ pub(super) struct Around {
     is_link: bool,
 }
 
+/// The line that is being written.
+#[derive(Default)]
+pub(super) struct Line {
+    pub(super) text: String,
+    /// Whether a sign of Markdown was written, here or in a block before.
+    pub(super) is_marked: bool,
+    /// Blanks and line ends count where it is now.
+    pub(super) keeps_blanks: bool,
+}
+
 /// In one line.
-fn in_one_line(text: &str) -> String {
+pub(super) fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -32,22 +42,14 @@ fn between(sign: &str, text: &str) -> String {
     format!("{}{sign}{inner}{sign}{}", &text[..start], &text[start + inner.len()..])
 }
 
-impl Page {
-    /// What is inside of a block, in one line.
-    pub(super) fn line_of(&mut self, pieces: &[Rich]) -> String {
-        let mut page = Self::default();
-        page.inline(pieces, Around::default());
-        self.is_marked |= page.is_marked;
-        in_one_line(&page.line)
-    }
-
-    pub(super) fn inline(&mut self, pieces: &[Rich], around: Around) {
+impl Line {
+    pub(super) fn write(&mut self, pieces: &[Rich], around: Around) {
         for piece in pieces {
             match piece {
-                Rich::Text(text) => self.text(text),
+                Rich::Text(text) => self.push_words(text),
                 Rich::Element { name, attributes, children } => {
                     let outside = self.keeps_blanks;
-                    self.keeps_blanks = super::keeps_blanks(attributes, outside);
+                    self.keeps_blanks = keeps_blanks(attributes, outside);
                     self.element(name, attributes, children, around);
                     self.keeps_blanks = outside;
                 }
@@ -56,22 +58,22 @@ impl Page {
     }
 
     /// Blanks in a row are one, and none begin a line.
-    fn text(&mut self, text: &str) {
+    fn push_words(&mut self, text: &str) {
         for c in text.chars() {
             if self.keeps_blanks {
                 match c {
                     '\r' => {}
-                    '\n' if self.line.is_empty() => {}
-                    '\u{a0}' => self.line.push(' '),
-                    c => self.line.push(c),
+                    '\n' if self.text.is_empty() => {}
+                    '\u{a0}' => self.text.push(' '),
+                    c => self.text.push(c),
                 }
                 continue;
             }
             let is_blank = matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{a0}');
             match is_blank {
-                true if self.line.is_empty() || self.line.ends_with([' ', '\n']) => {}
-                true => self.line.push(' '),
-                false => self.line.push(c),
+                true if self.text.is_empty() || self.text.ends_with([' ', '\n']) => {}
+                true => self.text.push(' '),
+                false => self.text.push(c),
             }
         }
     }
@@ -84,7 +86,7 @@ impl Page {
         let is_slanted =
             !style.contains("font-style:normal") && (matches!(name, "i" | "em") || style.contains("font-style:italic"));
         match name {
-            "br" => self.line.push('\n'),
+            "br" => self.text.push('\n'),
             "script" | "style" | "template" | "title" => {}
             "code" | "kbd" | "samp" | "tt" => {
                 let code = in_one_line(&words(children));
@@ -92,7 +94,7 @@ impl Page {
                     let fence = fence(&code, 1);
                     let pad = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
                     self.is_marked = true;
-                    self.line += &format!("{fence}{pad}{code}{pad}{fence}");
+                    self.text += &format!("{fence}{pad}{code}{pad}{fence}");
                 }
             }
             "a" => {
@@ -102,15 +104,15 @@ impl Page {
                         self.is_marked = true;
                         let href = href.replace(' ', "%20").replace('(', "%28").replace(')', "%29");
                         let link = between("\u{0}", &in_one_line(&text).replace('[', "\\[").replace(']', "\\]"));
-                        self.line += &link.replacen('\u{0}', "[", 1).replacen('\u{0}', &format!("]({href})"), 1);
+                        self.text += &link.replacen('\u{0}', "[", 1).replacen('\u{0}', &format!("]({href})"), 1);
                     }
-                    _ => self.text(&text),
+                    _ => self.push_words(&text),
                 }
             }
             "del" | "s" | "strike" => {
                 let text = self.part(children, around);
                 self.is_marked = true;
-                self.line += &between("~~", &text);
+                self.text += &between("~~", &text);
             }
             _ => {
                 let inner = Around {
@@ -123,23 +125,23 @@ impl Page {
                     (true, true) => "***",
                     (true, false) => "**",
                     (false, true) => "*",
-                    (false, false) => return self.inline(children, inner),
+                    (false, false) => return self.write(children, inner),
                 };
                 let text = self.part(children, inner);
                 self.is_marked |= !text.trim().is_empty();
                 // Signs do not reach over lines.
                 let lines: Vec<_> = text.split('\n').map(|line| between(sign, line)).collect();
-                self.line += &lines.join("\n");
+                self.text += &lines.join("\n");
             }
         }
     }
 
     /// What is inside of an element within a line. The blank before it counts.
     fn part(&mut self, pieces: &[Rich], around: Around) -> String {
-        let before = std::mem::take(&mut self.line);
+        let before = std::mem::take(&mut self.text);
         let is_blank = before.is_empty() || before.ends_with([' ', '\n']);
-        self.inline(pieces, around);
-        let mut text = std::mem::replace(&mut self.line, before);
+        self.write(pieces, around);
+        let mut text = std::mem::replace(&mut self.text, before);
         // A blank that begins it was left out as one that begins a line.
         let begins_blank = first_text(pieces).is_some_and(|first| first.starts_with([' ', '\t', '\r', '\n', '\u{a0}']));
         if begins_blank && !is_blank {

@@ -3,6 +3,16 @@
 
 use crate::browser::rich::Rich;
 
+/// All words in it as they are.
+pub(super) fn words(pieces: &[Rich]) -> String {
+    let word = |piece: &Rich| match piece {
+        Rich::Text(text) => text.clone(),
+        Rich::Element { name, .. } if name == "br" => "\n".to_owned(),
+        Rich::Element { children, .. } => words(children),
+    };
+    pieces.iter().map(word).collect()
+}
+
 pub(super) fn attribute<'a>(attributes: &'a [(&'static str, String)], wanted: &str) -> Option<&'a str> {
     attributes.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str())
 }

@@ -1,0 +1,31 @@
+//! The menus behind the signs, in the box that shows one of them. Their code is fetched with the first of these signs.
+
+use leptos::prelude::*;
+
+use super::{commands, menu};
+use crate::ui::composer::state::ComposerState;
+use crate::ui::erased::view;
+use crate::ui::fetched::{NotFetched, when};
+
+/// The code of the menu.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<fn(ComposerState) -> AnyView, NotFetched> {
+    Ok(draw)
+}
+
+fn draw(state: ComposerState) -> AnyView {
+    let (documents, commands) = (menu::draw(state), commands::draw(state));
+    view! { {documents} {commands} }
+}
+
+/// The menu; nothing while it is closed.
+#[component]
+pub fn MentionMenu() -> impl IntoView {
+    let state = expect_context::<ComposerState>();
+    let is_open = Memo::new(move |_| state.mention.is_open());
+    let leave = Callback::new(move |()| state.mention.close());
+    let menu = when(move || is_open.get(), fetch, leave, move |draw: &fn(ComposerState) -> AnyView| draw(state));
+    // The focus stays in the box, whatever is pressed here.
+    let hold = |event: leptos::ev::MouseEvent| event.prevent_default();
+    view! { <div class="mention-menu" hidden=move || !is_open.get() on:mousedown=hold>{menu}</div> }
+}
