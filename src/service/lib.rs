@@ -47,7 +47,7 @@ pub mod window;
 pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.
 pub use turnleaf_providers::registry::Check;
-pub use turnleaf_run::live::Line;
+pub use turnleaf_run::journal::Line;
 pub use turnleaf_run::{Cursor, Followed, may_be_shortened};
 pub use turnleaf_store::StoreError;
 pub use turnleaf_store::deletions::{Deletion, Of};
