@@ -1,134 +1,25 @@
 //! Two paths of a chat side by side: what each cost and took, and exchange by exchange where their words differ. It
 //! changes nothing.
 
+mod comparison;
 mod measures;
 mod page;
 pub mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use serde::Serialize;
-
+use self::comparison::Walk;
+pub use self::comparison::{
+    ComparedMessage, ComparedPair, ComparedReply, Comparison, Half, NamedLock, Side, ToolCount,
+};
 use self::words::Diff;
 use super::reading::fitting;
 use super::{Service, ServiceError};
 use turnleaf_domain::compare::{Pair, align, shared};
-use turnleaf_domain::{
-    Branch, BranchId, Chat, ChatId, Content, Cost, Failure, Invalid, Lock, Role, Turn, TurnId, TurnStatus, Usage,
-    UserId, limits,
-};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Content, Invalid, Role, Turn, TurnId, UserId, limits};
 use turnleaf_platform::tasks;
-use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::turns::Ancestor;
 use turnleaf_store::{branches, turns};
-
-/// Two paths of a chat, and one page of their exchanges.
-#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
-pub struct Comparison {
-    #[serde(skip)]
-    #[schema(ignore)]
-    pub chat: Chat,
-    pub chat_id: ChatId,
-    /// The last turn that both paths share; null when they have different roots.
-    pub common_turn_id: Option<TurnId>,
-    /// How many turns they share.
-    pub common_turns: usize,
-    pub left: Side,
-    pub right: Side,
-    /// Pairs of exchanges behind the common turn, of which `pairs` are those from `skip` on.
-    pub total: usize,
-    pub skip: usize,
-    pub limit: usize,
-    /// The `skip` of the next page. A page ends before `limit` when its texts are very long.
-    pub next_skip: Option<usize>,
-    pub pairs: Vec<ComparedPair>,
-}
-
-/// One path, behind the common turn.
-#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
-#[schema(as = ComparedSide)]
-pub struct Side {
-    pub leaf_turn_id: TurnId,
-    /// The branch of the leaf, with its lock.
-    pub branch: Branch,
-    /// Every model that answers on this side, in the order of its first reply.
-    pub locks: Vec<NamedLock>,
-    /// The other path goes on from here: this side has nothing of its own.
-    pub is_ancestor: bool,
-    pub messages: usize,
-    pub replies: usize,
-    /// Replies that are not complete, by status.
-    #[schema(value_type = BTreeMap<String, usize>)]
-    pub unfinished: BTreeMap<&'static str, usize>,
-    pub usage: Usage,
-    /// Null where the cost of any reply is unknown.
-    pub cost: Option<Cost>,
-    /// From the message to the first words of its reply: the mean of the replies of which it is known, milliseconds.
-    pub mean_first_token_ms: Option<u64>,
-    /// From the message to the end of its reply: the sum of those that ended, milliseconds.
-    pub total_ms: Option<u64>,
-    pub tools: Vec<ToolCount>,
-}
-
-/// A lock with its model's name for people.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct NamedLock {
-    #[serde(flatten)]
-    pub lock: Lock,
-    pub name: String,
-}
-
-/// How often a tool was called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct ToolCount {
-    pub name: String,
-    pub calls: usize,
-}
-
-/// The exchanges at one place of both paths.
-#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
-pub struct ComparedPair {
-    /// From 1, counted behind the common turn.
-    pub number: usize,
-    pub left: Option<Half>,
-    pub right: Option<Half>,
-    /// The words of the messages; null where neither side has one.
-    pub message: Option<Diff>,
-    /// The words of the replies; null where neither side has one.
-    pub reply: Option<Diff>,
-}
-
-/// One side of a pair.
-#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
-pub struct Half {
-    pub message: Option<ComparedMessage>,
-    pub reply: Option<ComparedReply>,
-}
-
-#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
-pub struct ComparedMessage {
-    pub turn_id: TurnId,
-    /// The types of its blocks that are no text, such as images.
-    pub attachments: Vec<String>,
-}
-
-/// What answers a message; of several turns in a row, all of them together.
-#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
-pub struct ComparedReply {
-    /// The last of the turns.
-    pub turn_id: TurnId,
-    pub model: NamedLock,
-    /// The model as the provider names it.
-    pub model_used: Option<String>,
-    pub status: TurnStatus,
-    pub failure: Option<Failure>,
-    pub usage: Usage,
-    pub cost: Option<Cost>,
-    /// As in [`Side`].
-    pub first_token_ms: Option<u64>,
-    pub total_ms: Option<u64>,
-    pub tools: Vec<ToolCount>,
-}
 
 /// What a comparison is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -138,12 +29,6 @@ pub struct Compare {
     /// Pairs to leave out.
     pub skip: usize,
     pub limit: u32,
-}
-
-/// A path while it is compared: its turns behind the common one.
-struct Walk {
-    own: Vec<Ancestor>,
-    end: TurnId,
 }
 
 impl Service {
@@ -266,9 +151,4 @@ fn draft(
         ((!range.is_empty()).then_some(half), message_text, reply_text)
     });
     Draft { number, halves: [left.0, right.0], messages: [left.1, right.1], replies: [left.2, right.2] }
-}
-
-/// A lock with its model's name for people.
-fn named(lock: &Lock) -> NamedLock {
-    NamedLock { lock: lock.clone(), name: display_name(&lock.model) }
 }

@@ -3,30 +3,22 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-use sha2::{Digest, Sha256};
-
 use super::messages::Message;
 use super::placement::Place;
 use super::tool_results::bind_results;
-use super::turns::Started;
 use super::{Service, ServiceError};
 use turnleaf_domain::block::{Block, BlockState, chat_seq};
 use turnleaf_domain::settle::settle;
 use turnleaf_domain::turn::content_text;
 use turnleaf_domain::{
-    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, Invalid, Params, Role, Turn, TurnId, TurnStatus,
-    Usage, UserId, chat, limits,
+    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, Params, Role, Turn, TurnStatus, Usage, UserId,
+    chat, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::Job;
 use turnleaf_store::db::Tx;
-use turnleaf_store::exchanges::KnownRequest;
 use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, turns};
-
-/// The longest client request id.
-const REQUEST_ID_CHARS: usize = 100;
 
 /// How long the outcome of a message's commit is asked for.
 const OUTCOME_TIME: Duration = Duration::from_secs(600);
@@ -49,18 +41,16 @@ pub(super) struct ExchangeOf {
     pub fingerprint: Vec<u8>,
 }
 
-/// sha256 of a request as JSON.
-pub(super) fn hash(request: Value) -> Vec<u8> {
-    Sha256::digest(request.to_string().as_bytes()).to_vec()
-}
-
-pub(super) fn check_request_id(id: Option<&str>) -> Result<(), ServiceError> {
-    match id {
-        Some(id) if id.is_empty() || id.chars().count() > REQUEST_ID_CHARS || id.chars().any(char::is_control) => {
-            Err(Invalid::new("client_request_id", format!("1 to {REQUEST_ID_CHARS} visible characters")).into())
-        }
-        _ => Ok(()),
-    }
+/// What was stored when a message was accepted. The reply runs by itself from here.
+#[derive(Debug, Clone)]
+pub struct Started {
+    pub chat: Chat,
+    pub exchange: Exchange,
+    pub user_turn: Turn,
+    pub assistant_turn: Turn,
+    pub branch: Branch,
+    /// False when the request had been made before.
+    pub is_new: bool,
 }
 
 /// Makes a new turn one that is complete with what a person wrote.
@@ -235,25 +225,6 @@ impl Service {
             completed_at: None,
             blocks: Vec::new(),
             attempt: None,
-        })
-    }
-
-    /// The answer to a request that was made before: the same turns, no second reply.
-    pub(super) async fn repeated(&self, owner: UserId, earlier: KnownRequest) -> Result<Started, ServiceError> {
-        let exchange = earlier.exchange;
-        let turn = |id: Option<TurnId>| async move {
-            match id {
-                Some(id) => self.turn(owner, id).await,
-                None => Err(ServiceError::NotFound),
-            }
-        };
-        Ok(Started {
-            chat: chats::find(self.db(), owner, exchange.chat_id).await?.ok_or(ServiceError::NotFound)?,
-            user_turn: turn(exchange.user_turn_id).await?,
-            assistant_turn: turn(earlier.assistant_turn_id).await?,
-            branch: branches::find(self.db(), owner, exchange.branch_id).await?.ok_or(ServiceError::NotFound)?,
-            exchange,
-            is_new: false,
         })
     }
 }

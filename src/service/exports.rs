@@ -1,45 +1,36 @@
 //! Taking out: chats as an archive, piece by piece, a path as Markdown, a chat as a git repository ([`git`]). Nothing is asked of anybody, and nothing that
 //! belongs to the installation goes along: no keys, no drafts, no answers about tools.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
 
 use super::{Service, ServiceError};
 use turnleaf_domain::export::Parts;
-use turnleaf_domain::{ChatId, Exchange, ImportedFrom, Role, Turn, TurnId, UserId, limits};
+use turnleaf_domain::{ChatId, ImportedFrom, Role, TurnId, UserId};
 use turnleaf_interchange::archive::{ArchivedBlob, ArchivedBranch, Bytes as Kept, Head, Writer};
 use turnleaf_interchange::markdown::{self, ChatHeading, Options, Shown};
 use turnleaf_providers::redact::Secrets;
-use turnleaf_store::readable::Damage;
-use turnleaf_store::{StoreError, archive, blobs, chat_sources, chats, exchanges, turns};
+use turnleaf_store::{archive, blobs, chat_sources, chats};
 
 mod beside;
 mod clean;
 mod damages;
 mod documents;
 mod git;
+mod out;
 mod path;
 mod placeholders;
 mod plan;
 mod tree;
 
 use beside::LookedFor;
-use clean::{clean_branch, clean_chat, clean_turn};
+use clean::clean_chat;
 use damages::Damages;
+use out::{Out, unwritable};
 pub use path::ExportedPath;
 use tree::ReadTurn;
-
-/// Turns that were over when the export began, with the exchanges of them, and what of both cannot be read.
-type Over = (Vec<Turn>, HashMap<TurnId, Exchange>, Vec<Damage>);
-
-/// Turns that are read at once: each may hold megabytes.
-const TURNS_AT_ONCE: u32 = 50;
-/// More than any path has.
-const ALL_TURNS: u32 = limits::TURNS_PER_CHAT as u32;
-/// Bytes that are written before they are passed on.
-const PIECE: usize = 64 << 10;
 
 /// What is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,45 +38,6 @@ pub enum Which {
     Chat(ChatId),
     /// All chats and all documents.
     Everything,
-}
-
-/// What is written, on its way to whoever reads it.
-struct Out<'s> {
-    writer: Writer<Vec<u8>>,
-    send: &'s Sender<Bytes>,
-    blobs: LookedFor,
-    /// Of what stands beside the chats.
-    damages: Damages,
-    /// How many damages the chats have that were written.
-    damaged: u64,
-}
-
-impl Out<'_> {
-    /// Passes on what is there, if it is much. False when nobody reads any more.
-    async fn flush(&mut self) -> bool {
-        let buffer = self.writer.get_mut();
-        if buffer.len() < PIECE {
-            return true;
-        }
-        // A long element goes in small pieces, so that few of them wait and not a whole one of each.
-        let mut much = Bytes::from(std::mem::take(buffer));
-        while !much.is_empty() {
-            if self.send.send(much.split_to(much.len().min(PIECE))).await.is_err() {
-                return false;
-            }
-        }
-        true
-    }
-}
-
-/// Writing into memory does not fail, but for a part out of its order.
-fn unwritable(error: std::io::Error) -> ServiceError {
-    ServiceError::Store(StoreError::Inconsistent {
-        table: "archive",
-        column: "json",
-        id: String::new(),
-        reason: error.to_string(),
-    })
 }
 
 /// Bytes without keys that were stored before they were taken out on arrival.
@@ -230,27 +182,6 @@ impl Service {
         out.writer.damaged(tree.damages.into_named());
         out.writer.end_chat().map_err(unwritable)?;
         Ok(out.flush().await)
-    }
-
-    /// The next turns of a chat by their places, with their exchanges; nothing behind the last. What was not over is not
-    /// among them: what a running reply will be nobody knows.
-    async fn turns_over(
-        &self,
-        owner: UserId,
-        id: ChatId,
-        over: &HashSet<TurnId>,
-        behind: &mut i64,
-    ) -> Result<Option<Over>, ServiceError> {
-        let (mut unread, part) = (Vec::new(), (*behind, TURNS_AT_ONCE));
-        let page = turns::of_chat_with_damages(self.db(), owner, id, part, &mut unread).await?;
-        let Some(last) = page.last() else { return Ok(None) };
-        *behind = last.ord;
-        let keys = self.supervisor().registry().known_keys();
-        let page: Vec<Turn> =
-            page.into_iter().filter(|turn| over.contains(&turn.id)).map(|turn| clean_turn(&keys, turn)).collect();
-        let ids: Vec<TurnId> = page.iter().map(|turn| turn.id).collect();
-        let exchanges = exchanges::of_turns_with_damages(self.db(), owner, &ids, &mut unread).await?;
-        Ok(Some((page, exchanges, unread)))
     }
 
     /// Where a chat came from, if it was taken in.

@@ -2,21 +2,22 @@
 //! its own, one conversation at a time; each becomes a chat in one transaction, or is left out and told. The same file
 //! taken in again adds nothing. Nothing is sent anywhere.
 
-use std::path::PathBuf;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use tempfile::TempPath;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{Service, ServiceError};
-use differences::Apart;
-use dry_run::DryRunTally;
 use files::Files;
+use jobs::Taken;
+use key::Key;
 use reading::{Read, Reading};
-use redrawn::Redrawn;
-use turnleaf_domain::{ChatId, Difference, ImportedFrom, UserId};
+use report::STOPPED;
+use turnleaf_domain::{ImportId, ImportedFrom, UserId};
 use turnleaf_interchange::archive::Item;
-use turnleaf_interchange::{Conversation, Finding, Format, What};
+use turnleaf_interchange::{Conversation, Format, What};
 
 mod archived;
 mod arriving;
@@ -27,154 +28,26 @@ mod filed;
 mod files;
 mod fitting;
 pub mod jobs;
+mod key;
 pub mod legacy;
 mod onward;
 mod plant;
 mod reading;
 mod redrawn;
+mod report;
+mod rows;
 mod standing;
 mod told;
 
 pub use jobs::{ImportJob, ImportJobs, ImportPlace};
-pub use legacy::{ImportedTable, LegacyImport};
+pub use legacy::LegacyImport;
+pub use report::{Import, ImportReport, ImportedChat, ImportedTable, Outcome};
 pub use told::{format_name, formats, parse_format, parse_schema, schemas};
 pub use turnleaf_interchange::Format as ImportFormat;
 
-/// Chats and findings that are told one by one; the rest is told as numbers.
-const TOLD: usize = 2_000;
-/// Why an import ended before its file did.
-const STOPPED: &str = "it was stopped";
-const BROKE_DOWN: &str = "the server could not go on; try again";
-
-/// What is taken in.
-#[derive(Debug, Clone)]
-pub struct Import {
-    pub owner: UserId,
-    /// The file, which stays as it is.
-    pub file: PathBuf,
-    /// How it is called in what is told.
-    pub name: String,
-    /// Known by its content where it is not said.
-    pub format: Option<Format>,
-    /// Say what would be done, and do nothing.
-    pub dry_run: bool,
-}
-
-/// What came of an import, and while it runs what has come of it so far.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct ImportReport {
-    pub name: String,
-    /// None as long as it is not known.
-    pub format: Option<&'static str>,
-    pub dry_run: bool,
-    /// Conversations that were read: the sum of those that were taken in, that were here, and that were left out.
-    pub conversations: u64,
-    pub imported: u64,
-    /// They are here already, or in Trash; some of them grew.
-    pub known: u64,
-    pub left_out: u64,
-    /// Conversations for which the quota or the disk had no room; those that were not here are left out.
-    pub did_not_fit: u64,
-    /// Messages and replies of what was taken in.
-    pub turns: u64,
-    pub branches: u64,
-    pub files: u64,
-    pub documents: u64,
-    /// How many findings there are of each kind.
-    pub lost: u64,
-    pub put_right: u64,
-    pub chats: Vec<ImportedChat>,
-    /// What a person should know.
-    pub findings: Vec<Difference>,
-    /// Where a database was read: its tables.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tables: Vec<ImportedTable>,
-    /// While it runs: how many bytes of the file are read, and of how many, where that can be told.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_bytes: Option<u64>,
-    /// Why the file could not be read on; what was taken in before stays.
-    pub stopped: Option<String>,
-    /// What is told of the chat that is at work.
-    #[serde(skip)]
-    #[schema(ignore)]
-    apart: Apart,
-    /// Filled by a dry run alone.
-    #[serde(skip)]
-    #[schema(ignore)]
-    tally: DryRunTally,
-    /// Images of an archive that were drawn again.
-    #[serde(skip)]
-    #[schema(ignore)]
-    redrawn: Redrawn,
-}
-
-/// A chat of the report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct ImportedChat {
-    /// None where nothing was stored.
-    pub id: Option<ChatId>,
-    pub title: String,
-    pub turns: u64,
-    pub branches: u64,
-    pub outcome: Outcome,
-}
-
-/// What became of a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    Imported,
-    /// It is here already.
-    Known,
-    /// It is here already, and what it has more where it comes from was added to it.
-    Grown,
-    InTrash,
-    LeftOut,
-}
-
-impl ImportReport {
-    /// Of an import that has not begun.
-    fn of(import: &Import) -> Self {
-        Self { name: import.name.clone(), dry_run: import.dry_run, ..Self::default() }
-    }
-
-    fn tell(&mut self, finding: &Finding) {
-        match finding.what {
-            // Of conversations, or of messages of them.
-            What::LeftOut => {}
-            What::PutRight => self.put_right += 1,
-            What::Lost => self.lost += 1,
-        }
-        self.apart.tell(finding);
-        if self.findings.len() < TOLD {
-            self.findings.push(differences::difference(finding));
-        }
-    }
-
-    fn add(&mut self, chat: ImportedChat) {
-        self.conversations += 1;
-        self.apart.next();
-        match chat.outcome {
-            Outcome::Imported => {
-                self.imported += 1;
-                self.turns += chat.turns;
-                self.branches += chat.branches;
-            }
-            Outcome::Grown => {
-                self.known += 1;
-                self.turns += chat.turns;
-                self.branches += chat.branches;
-            }
-            Outcome::Known | Outcome::InTrash => self.known += 1,
-            Outcome::LeftOut => self.left_out += 1,
-        }
-        if self.chats.len() < TOLD {
-            self.chats.push(chat);
-        }
-    }
-}
+/// How often at most what came of an import so far is shown anew: a report of thousands of findings is not copied for
+/// each of them.
+const SHOWN_EVERY: Duration = Duration::from_millis(250);
 
 impl Service {
     /// Takes a file in. `progress` is told after each conversation, and may say that it is enough.
@@ -247,7 +120,7 @@ impl Service {
         now: DateTime<Utc>,
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
-        let key = plant::Key::of(import.owner, format_name(format), &conversation.source_id);
+        let key = Key::of(import.owner, format_name(format), &conversation.source_id);
         if let Some(outcome) = self.standing_of(import.owner, key.id("chat").into()).await? {
             if outcome == Outcome::Known {
                 return self.import_onward(import, (&key, format), &conversation, now, report).await;
@@ -295,5 +168,73 @@ impl Service {
             Item::Blob(blob) => self.plant_blob(import, blob, now, report).await,
             Item::Chat(chat) => self.import_filed(import, *chat, now, report).await,
         }
+    }
+
+    /// A place for a file to take in, before any of it is read.
+    ///
+    /// # Errors
+    /// `import_running` while another import of the owner's is not over, or its file on its way; `deletion_running`
+    /// while everything is deleted.
+    pub fn import_place(&self, owner: UserId) -> Result<ImportPlace, ServiceError> {
+        self.import_jobs_kept().place(owner, Taken::File)
+    }
+
+    /// The same, to keep files from coming in while everything is deleted.
+    pub(crate) fn deletion_place(&self, owner: UserId) -> Result<ImportPlace, ServiceError> {
+        self.import_jobs_kept().place(owner, Taken::Deletion)
+    }
+
+    /// Forgets this owner's imports that are over, and what was told of their chats.
+    pub(crate) fn forget_imports(&self, owner: UserId) {
+        self.import_jobs_kept().forget(owner);
+    }
+
+    /// Begins to take a file in, and gives the name under which that can be looked at. The file is removed at its end.
+    ///
+    /// # Errors
+    /// `import_running` while another import of the owner's is not over: two of the same file would race.
+    pub fn begin_import(&self, import: Import, file: TempPath) -> Result<ImportId, ServiceError> {
+        let running = self.import_jobs_kept().begin(&import, file, self.clock().now())?;
+        let (id, jobs, stop) = (running.id, running.jobs.clone(), running.stop.clone());
+        let service = self.clone();
+        tokio::spawn(async move {
+            // Whole: of a field alone the task would have a copy.
+            let mut running = running;
+            let mut shown: Option<Instant> = None;
+            let mut progress = |report: &ImportReport| {
+                if shown.is_none_or(|at| at.elapsed() >= SHOWN_EVERY) {
+                    jobs.show(id, report);
+                    shown = Some(Instant::now());
+                }
+                true
+            };
+            match service.import_until(&import, &mut running.report, &mut progress, &stop).await {
+                Ok(()) => running.has_ended = true,
+                Err(error) => tracing::error!(%error, "an import broke off"),
+            }
+        });
+        Ok(id)
+    }
+
+    /// An import of this owner's.
+    pub fn import_job(&self, owner: UserId, id: ImportId) -> Result<ImportJob, ServiceError> {
+        self.import_jobs_kept().find(owner, id).ok_or(ServiceError::NotFound)
+    }
+
+    /// The imports of this owner's since the server started, the newest first.
+    pub fn import_jobs(&self, owner: UserId) -> Vec<ImportJob> {
+        self.import_jobs_kept().of_owner(owner)
+    }
+
+    /// Ends an import behind the conversation that it is at. What came in stays.
+    pub fn stop_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
+        self.import_job(owner, id)?;
+        self.import_jobs_kept().stop(id);
+        Ok(())
+    }
+
+    /// Ends all imports, for good: the server goes down.
+    pub fn stop_imports(&self) {
+        self.import_jobs_kept().stop_all();
     }
 }

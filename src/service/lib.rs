@@ -57,10 +57,10 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, MutexGuard, Semaphore};
 
-use crate::imports::ImportJobs;
+use crate::imports::jobs::ImportJobs;
 use crate::providers::Sealer;
-use crate::spools::SpooledBytes;
-use crate::storage::StorageLimits;
+use crate::storage::bounds::StorageLimits;
+use crate::storage::spooled::SpooledBytes;
 use crate::toolbox::Tools;
 use turnleaf_convert::{PlainReader, Reader};
 use turnleaf_domain::{UserId, limits};

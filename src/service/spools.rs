@@ -1,74 +1,13 @@
 //! Uploads on their way: each lies in a spool while it arrives, in memory as long as it is short, else in a file without a
 //! name. What it says that it is long, or is by now, counts against the quota and the disk before it is there.
 
-use std::collections::HashMap;
 use std::io::{self, Read, Seek, Write};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::SpooledTempFile;
 
+use super::storage::spooled::{Reservation, Spooled};
 use super::{Service, ServiceError};
 use turnleaf_domain::{UserId, limits};
-
-/// The bytes of one person's spools: all that counts, and what of it is not written yet.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Spooled {
-    promised: u64,
-    written: u64,
-}
-
-/// The bytes of the spools of everybody.
-#[derive(Debug, Clone, Default)]
-pub(super) struct SpooledBytes(Arc<Mutex<HashMap<UserId, Spooled>>>);
-
-impl SpooledBytes {
-    /// What counts against this person's quota.
-    pub fn of_owner(&self, owner: UserId) -> u64 {
-        self.with(|all| all.get(&owner).map_or(0, |spooled| spooled.promised))
-    }
-
-    /// What the disk has yet to take.
-    pub fn outstanding(&self) -> u64 {
-        self.with(|all| all.values().map(|spooled| spooled.promised.saturating_sub(spooled.written)).sum())
-    }
-
-    fn with<T>(&self, act: impl FnOnce(&mut HashMap<UserId, Spooled>) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// The part of one spool in those bytes, given back when it is dropped.
-struct Reservation {
-    all: SpooledBytes,
-    owner: UserId,
-    part: Spooled,
-}
-
-impl Reservation {
-    fn new(all: SpooledBytes, owner: UserId, promised: u64) -> Self {
-        let mut reservation = Self { all, owner, part: Spooled::default() };
-        reservation.change(Spooled { promised, written: 0 });
-        reservation
-    }
-
-    fn change(&mut self, to: Spooled) {
-        let from = std::mem::replace(&mut self.part, to);
-        self.all.with(|all| {
-            let spooled = all.entry(self.owner).or_default();
-            spooled.promised = spooled.promised - from.promised + to.promised;
-            spooled.written = spooled.written - from.written + to.written;
-            if *spooled == Spooled::default() {
-                all.remove(&self.owner);
-            }
-        });
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        self.change(Spooled::default());
-    }
-}
 
 /// One upload on its way.
 pub struct UploadSpool {

@@ -1,6 +1,7 @@
 //! The real toolbox: Turnleaf's own tools and those of servers as one. It decides whether a call may run, in an order that
 //! never changes, and hands it on to whoever runs it.
 
+mod answers;
 mod exposure;
 mod gate;
 mod keeping;

@@ -2,17 +2,21 @@
 
 use serde_json::json;
 
-use super::exchanges::{ExchangeOf, check_request_id, hash};
+use super::exchanges::ExchangeOf;
 use super::messages::MessageBlock;
+use super::once::{check_request_id, hash};
 use super::placement::{Leaving, Place, Wanted, name_after};
 use super::tool_results::with_results_of;
 use super::{Service, ServiceError};
 use turnleaf_domain::{
-    Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
+    Branch, Chat, ChatId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
-use turnleaf_store::{branches, exchanges, turns};
+use turnleaf_store::exchanges::KnownRequest;
+use turnleaf_store::{branches, chats, exchanges, turns};
+
+pub use super::exchanges::Started;
 
 /// A message to send.
 #[derive(Debug, Clone, Default)]
@@ -28,18 +32,6 @@ pub struct StartTurn {
     pub client_request_id: Option<String>,
     /// The draft of the chat is something else and stays.
     pub keeps_draft: bool,
-}
-
-/// What was stored when a message was accepted. The reply runs by itself from here.
-#[derive(Debug, Clone)]
-pub struct Started {
-    pub chat: Chat,
-    pub exchange: Exchange,
-    pub user_turn: Turn,
-    pub assistant_turn: Turn,
-    pub branch: Branch,
-    /// False when the request had been made before.
-    pub is_new: bool,
 }
 
 impl Service {
@@ -206,6 +198,25 @@ impl Service {
         let place = Place { parent, branch };
         let user_turn = self.user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
         self.answer(tx, chat, place.branch, user_turn, exchange).await
+    }
+
+    /// The answer to a request that was made before: the same turns, no second reply.
+    pub(super) async fn repeated(&self, owner: UserId, earlier: KnownRequest) -> Result<Started, ServiceError> {
+        let exchange = earlier.exchange;
+        let turn = |id: Option<TurnId>| async move {
+            match id {
+                Some(id) => self.turn(owner, id).await,
+                None => Err(ServiceError::NotFound),
+            }
+        };
+        Ok(Started {
+            chat: chats::find(self.db(), owner, exchange.chat_id).await?.ok_or(ServiceError::NotFound)?,
+            user_turn: turn(exchange.user_turn_id).await?,
+            assistant_turn: turn(earlier.assistant_turn_id).await?,
+            branch: branches::find(self.db(), owner, exchange.branch_id).await?.ok_or(ServiceError::NotFound)?,
+            exchange,
+            is_new: false,
+        })
     }
 
     /// A turn with its chat, which is held: so it is there as long as the transaction is.

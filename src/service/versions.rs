@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
-use super::exchanges::written;
+use super::exchanges::{Started, written};
 use super::messages::Message;
 use super::placement::{Leaving, Wanted};
-use super::turns::{StartTurn, Started};
+use super::turns::StartTurn;
 use super::{Service, ServiceError};
 use turnleaf_domain::excerpt::first_words;
 use turnleaf_domain::{

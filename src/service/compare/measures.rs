@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 
-use super::{ComparedReply, NamedLock, Side, ToolCount, Walk, named};
+use super::comparison::{ComparedReply, NamedLock, Side, ToolCount, Walk, named};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{Branch, BranchId, Content, Cost, Role, Turn, TurnStatus, UserId};
 use turnleaf_store::turns::Ancestor;

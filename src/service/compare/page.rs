@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Walk;
+use super::comparison::Walk;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{Turn, TurnId, UserId, withhold};
 use turnleaf_store::turns;

@@ -4,7 +4,7 @@
 use chrono::TimeDelta;
 
 use super::clean::clean_texts;
-use super::{Out, unwritable};
+use super::out::{Out, unwritable};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{DocumentId, UserId};
 use turnleaf_interchange::archive::{ArchivedDocument, ArchivedVersion};

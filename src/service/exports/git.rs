@@ -10,8 +10,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::beside::LookedFor;
 use super::clean::clean_chat;
 use super::damages::Damages;
+use super::out::{PIECE, unwritable};
 use super::tree::ReadTurn;
-use super::unwritable;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Difference, ImportedFrom, Turn, UserId};
 use turnleaf_interchange::git::{Folder, Locked, Place, Repository, Zip, fitted};
@@ -51,7 +51,7 @@ impl Service {
         clean_chat(&self.supervisor().registry().known_keys(), &mut chat);
         let root = Self::repository_name(&chat);
         let write = move |steps, spool| {
-            let mut zip = Zip::begin(BufWriter::with_capacity(super::PIECE, Passing(send)), &root);
+            let mut zip = Zip::begin(BufWriter::with_capacity(PIECE, Passing(send)), &root);
             pack(steps, spool, &mut zip).and_then(|()| zip.end()?.flush())
         };
         match self.export_git_by(owner, id, write).await? {

@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::ALL_TURNS;
 use super::clean::{clean_chat, clean_source, clean_turn};
 use super::damages::Damages;
 use super::tree::ReadTurn;
 use crate::paths::Path;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, Difference, ImportedFrom, TurnId, UserId};
+use turnleaf_domain::{ChatId, Difference, ImportedFrom, TurnId, UserId, limits};
 use turnleaf_store::archive::remains;
 use turnleaf_store::{StoreError, archive, branches, chat_sources, chats};
+
+/// More than any path has.
+const ALL_TURNS: u32 = limits::TURNS_PER_CHAT as u32;
 
 /// The newest turns and blocks of a chat that the page of exports looks at.
 const LOOKED_AT: u32 = 1_000;

@@ -1,5 +1,6 @@
 //! What an export writes in the place of branches and turns whose rows cannot be read: what is left of them, under their ids.
 
+use super::clean::clean_turn;
 use super::plan::PlannedTurn;
 use super::tree::ChatTree;
 use crate::{Service, ServiceError};
@@ -83,6 +84,6 @@ impl Service {
             blocks,
             attempt: None,
         };
-        Ok(super::clean_turn(&self.supervisor().registry().known_keys(), turn))
+        Ok(clean_turn(&self.supervisor().registry().known_keys(), turn))
     }
 }

@@ -323,3 +323,26 @@ fn other_role(role: Option<Role>) -> Role {
         _ => Role::User,
     }
 }
+
+/// Branches, each behind the one that it leaves. Of a sound chat they stand like that.
+pub(super) fn parents_first(branches: Vec<Branch>) -> Vec<Branch> {
+    let (mut ordered, mut is_there) = (Vec::with_capacity(branches.len()), HashSet::new());
+    let mut rest = branches;
+    while !rest.is_empty() {
+        let (before, mut later) = (rest.len(), Vec::new());
+        for branch in rest {
+            if branch.parent_branch_id.is_none_or(|parent| is_there.contains(&parent)) {
+                is_there.insert(branch.id);
+                ordered.push(branch);
+            } else {
+                later.push(branch);
+            }
+        }
+        if later.len() == before {
+            // Each of them leaves another of them.
+            later.iter_mut().for_each(|branch| branch.parent_branch_id = None);
+        }
+        rest = later;
+    }
+    ordered
+}

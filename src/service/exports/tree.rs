@@ -3,8 +3,9 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use super::clean::{clean_branch, clean_turn};
 use super::damages::Damages;
-use super::plan::{PlannedTurn, plan};
+use super::plan::{PlannedTurn, parents_first, plan};
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::{
@@ -12,9 +13,14 @@ use turnleaf_domain::{
     FailureKind, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
 };
 use turnleaf_store::archive::remains;
-use turnleaf_store::readable::{is_note_of, is_placeholder};
-use turnleaf_store::{branches, exchanges};
+use turnleaf_store::readable::{Damage, is_note_of, is_placeholder};
+use turnleaf_store::{branches, exchanges, turns};
 
+/// Turns that were over when the export began, with the exchanges of them, and what of both cannot be read.
+type Over = (Vec<Turn>, HashMap<TurnId, Exchange>, Vec<Damage>);
+
+/// Turns that are read at once: each may hold megabytes.
+const TURNS_AT_ONCE: u32 = 50;
 /// A chat that is being read.
 pub(super) struct ChatTree {
     pub owner: UserId,
@@ -97,7 +103,7 @@ impl Service {
         }
         let keys = self.supervisor().registry().known_keys();
         for branch in &mut listed {
-            super::clean_branch(&keys, branch);
+            clean_branch(&keys, branch);
             for word in [&mut branch.lock.provider, &mut branch.lock.model] {
                 if word.is_empty() {
                     *word = UNKNOWN_MODEL.to_owned();
@@ -143,7 +149,7 @@ impl Service {
                 let keys = self.supervisor().registry().known_keys();
                 turn.blocks.extend(strays);
                 turn.blocks.sort_by_key(|block| (is_note_of(block, turn.id), block.seq));
-                turn = super::clean_turn(&keys, turn);
+                turn = clean_turn(&keys, turn);
             }
             tree.fit(&mut turn, &planned);
             let stored = match tree.exchanges_at.get(&turn.exchange_id) {
@@ -185,7 +191,28 @@ impl Service {
         let Some(turn) = found else { return Ok(None) };
         tree.damages.unreadable(unread);
         tree.exchanges_of_page.extend(exchanges);
-        Ok(Some(super::clean_turn(&self.supervisor().registry().known_keys(), turn)))
+        Ok(Some(clean_turn(&self.supervisor().registry().known_keys(), turn)))
+    }
+
+    /// The next turns of a chat by their places, with their exchanges; nothing behind the last. What was not over is not
+    /// among them: what a running reply will be nobody knows.
+    async fn turns_over(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        over: &HashSet<TurnId>,
+        behind: &mut i64,
+    ) -> Result<Option<Over>, ServiceError> {
+        let (mut unread, part) = (Vec::new(), (*behind, TURNS_AT_ONCE));
+        let page = turns::of_chat_with_damages(self.db(), owner, id, part, &mut unread).await?;
+        let Some(last) = page.last() else { return Ok(None) };
+        *behind = last.ord;
+        let keys = self.supervisor().registry().known_keys();
+        let page: Vec<Turn> =
+            page.into_iter().filter(|turn| over.contains(&turn.id)).map(|turn| clean_turn(&keys, turn)).collect();
+        let ids: Vec<TurnId> = page.iter().map(|turn| turn.id).collect();
+        let exchanges = exchanges::of_turns_with_damages(self.db(), owner, &ids, &mut unread).await?;
+        Ok(Some((page, exchanges, unread)))
     }
 }
 
@@ -359,27 +386,4 @@ impl ChatTree {
         }
         None
     }
-}
-
-/// Branches, each behind the one that it leaves. Of a sound chat they stand like that.
-fn parents_first(branches: Vec<Branch>) -> Vec<Branch> {
-    let (mut ordered, mut is_there) = (Vec::with_capacity(branches.len()), HashSet::new());
-    let mut rest = branches;
-    while !rest.is_empty() {
-        let (before, mut later) = (rest.len(), Vec::new());
-        for branch in rest {
-            if branch.parent_branch_id.is_none_or(|parent| is_there.contains(&parent)) {
-                is_there.insert(branch.id);
-                ordered.push(branch);
-            } else {
-                later.push(branch);
-            }
-        }
-        if later.len() == before {
-            // Each of them leaves another of them.
-            later.iter_mut().for_each(|branch| branch.parent_branch_id = None);
-        }
-        rest = later;
-    }
-    ordered
 }

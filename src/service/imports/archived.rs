@@ -6,8 +6,8 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
-use super::plant::new_id;
-use super::{Import, ImportReport};
+use super::key::new_id;
+use super::report::{Import, ImportReport};
 use crate::uploads::{UploadKind, forms_of, store_forms};
 use crate::{Service, ServiceError};
 use turnleaf_convert::{Form, Picture, Refused};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
 
-use super::plant;
+use super::rows;
 use crate::Service;
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{BranchId, Chat, DeletionId, Exchange, ExchangeId, ImportedFrom, TurnId, UserId};
@@ -51,7 +51,7 @@ impl<'s> Arriving<'s> {
         last_ord: i64,
         is_one_piece: bool,
     ) -> Result<Self, StoreError> {
-        plant::begin(&mut tx, owner, chat).await?;
+        rows::begin(&mut tx, owner, chat).await?;
         archive::count_on(&mut tx, chat.id, last_ord + 1).await?;
         let (exchanges, ends, since) = (HashMap::new(), Vec::new(), Instant::now());
         Ok(Self { service, owner, chat, tx: Some(tx), is_one_piece, turns: 0, since, hidden: None, exchanges, ends })
@@ -68,7 +68,7 @@ impl<'s> Arriving<'s> {
             Part::Branch(mut of) => {
                 let branch = &mut of.branch;
                 self.ends.push((branch.id, branch.fork_turn_id.take(), branch.head_turn_id.take()));
-                plant::insert_branch(self.tx()?, &of).await
+                rows::insert_branch(self.tx()?, &of).await
             }
             Part::Exchange(exchange) => {
                 self.exchanges.insert(exchange.id, *exchange);
@@ -81,7 +81,7 @@ impl<'s> Arriving<'s> {
                 if let Some(exchange) = begins {
                     exchanges::insert(self.tx()?, owner, &exchange, None).await?;
                 }
-                plant::insert_turn(self.tx()?, owner, &turn).await
+                rows::insert_turn(self.tx()?, owner, &turn).await
             }
             // What was sent may be many times what is read of it.
             Part::Generation(generation) => {
@@ -137,7 +137,7 @@ impl<'s> Arriving<'s> {
         if let Some(choice) = choice {
             chat_tools::put(tx, owner, chat.id, choice).await?;
         }
-        plant::end(tx, owner, chat, imported_from, last_ord).await?;
+        rows::end(tx, owner, chat, imported_from, last_ord).await?;
         match self.tx.take() {
             Some(tx) => tx.commit().await,
             None => Ok(()),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::ImportReport;
+use super::report::ImportReport;
 use crate::Service;
 use crate::tool_choice::check_kept;
 use turnleaf_domain::UserId;

@@ -8,8 +8,9 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::arriving::Arriving;
-use super::plant::{self, new_id};
-use super::{Import, ImportReport, ImportedChat, Outcome};
+use super::key::new_id;
+use super::plant;
+use super::report::{Import, ImportReport, ImportedChat, Outcome};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{Chat, Difference, DocumentId, ImportedFrom, TurnId, UserId};
 use turnleaf_interchange::archive::{FiledChat, Part, Renamed};

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
-use super::plant::Key;
-use super::{Import, ImportReport};
+use super::key::Key;
+use super::report::{Import, ImportReport};
 use crate::documents::change::{Words, checked_title, kind_of, written};
 use crate::uploads::UploadKind;
 use crate::{Service, ServiceError};

@@ -7,16 +7,14 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tempfile::{NamedTempFile, SpooledTempFile, TempPath};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{BROKE_DOWN, Import, ImportReport};
-use crate::{Service, ServiceError};
+use super::report::{BROKE_DOWN, Import, ImportReport};
+use crate::ServiceError;
 use turnleaf_domain::{ImportId, UserId};
 use turnleaf_platform::ids;
 use turnleaf_platform::storage_dir::StorageDir;
@@ -26,9 +24,6 @@ use turnleaf_platform::tasks;
 const SHORT: usize = 4 << 20;
 /// Imports that are remembered after their end.
 const REMEMBERED: usize = 20;
-/// How often at most what came of an import so far is shown anew: a report of thousands of findings is not copied for
-/// each of them.
-const SHOWN_EVERY: Duration = Duration::from_millis(250);
 
 /// An import as somebody looks at it.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
@@ -47,7 +42,7 @@ struct Job {
 
 /// What has an owner's place.
 #[derive(Debug, Clone, Copy)]
-enum Taken {
+pub(super) enum Taken {
     /// A file that is on its way.
     File,
     /// The deletion of everything.
@@ -106,7 +101,7 @@ impl ImportJobs {
         act(&mut self.0.taken.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn place(&self, owner: UserId, of: Taken) -> Result<ImportPlace, ServiceError> {
+    pub(super) fn place(&self, owner: UserId, of: Taken) -> Result<ImportPlace, ServiceError> {
         self.taken(|taken| match taken.entry(owner) {
             Entry::Vacant(free) => {
                 free.insert(of);
@@ -120,6 +115,61 @@ impl ImportJobs {
         // Let go, it gives the owner's place back: it is made of one that was free.
         let place = ImportPlace { owner, jobs: self.clone() };
         if self.with(|all| is_running(all, owner)) { Err(another_runs()) } else { Ok(place) }
+    }
+
+    /// An import of this file begins, unless another one of its owner's is not over: two of the same file would race.
+    pub(super) fn begin(
+        &self,
+        import: &Import,
+        file: TempPath,
+        started_at: DateTime<Utc>,
+    ) -> Result<Running, ServiceError> {
+        let id = ids::mint::<ImportId>();
+        let stop = self.0.stop.child_token();
+        let report = ImportReport::of(import);
+        let seen = ImportJob { id, is_over: false, started_at, report: report.clone() };
+        self.with(|all| {
+            if is_running(all, import.owner) {
+                return Err(another_runs());
+            }
+            if all.len() == REMEMBERED {
+                all.pop_front();
+            }
+            all.push_back(Job { owner: import.owner, stop: stop.clone(), seen });
+            Ok(())
+        })?;
+        Ok(Running { jobs: self.clone(), id, stop, file: Some(file), report, has_ended: false })
+    }
+
+    /// Shows what has come of an import so far.
+    pub(super) fn show(&self, id: ImportId, report: &ImportReport) {
+        let report = report.clone();
+        self.change(id, |job| job.seen.report = report);
+    }
+
+    /// An import of this owner's.
+    pub(super) fn find(&self, owner: UserId, id: ImportId) -> Option<ImportJob> {
+        self.with(|jobs| jobs.iter().find(|job| job.owner == owner && job.seen.id == id).map(|job| job.seen.clone()))
+    }
+
+    /// Those of this owner's, the newest first.
+    pub(super) fn of_owner(&self, owner: UserId) -> Vec<ImportJob> {
+        self.with(|jobs| jobs.iter().rev().filter(|job| job.owner == owner).map(|job| job.seen.clone()).collect())
+    }
+
+    /// Forgets those of this owner's that are over.
+    pub(super) fn forget(&self, owner: UserId) {
+        self.with(|jobs| jobs.retain(|job| job.owner != owner || !job.seen.is_over));
+    }
+
+    /// Ends one behind the conversation that it is at.
+    pub(super) fn stop(&self, id: ImportId) {
+        self.change(id, |job| job.stop.cancel());
+    }
+
+    /// Ends all of them, for good.
+    pub(super) fn stop_all(&self) {
+        self.0.stop.cancel();
     }
 
     fn change(&self, id: ImportId, act: impl FnOnce(&mut Job)) {
@@ -173,13 +223,15 @@ impl Drop for ImportPlace {
 }
 
 /// An import at work. However it is let go, it is over then.
-struct Running {
-    jobs: ImportJobs,
-    id: ImportId,
+pub(super) struct Running {
+    pub jobs: ImportJobs,
+    pub id: ImportId,
+    /// Cancelled when somebody says that it is enough.
+    pub stop: CancellationToken,
     file: Option<TempPath>,
-    report: ImportReport,
+    pub report: ImportReport,
     /// It came to an end of its own.
-    has_ended: bool,
+    pub has_ended: bool,
 }
 
 impl Drop for Running {
@@ -191,94 +243,6 @@ impl Drop for Running {
             report.stopped = Some(BROKE_DOWN.to_owned());
         }
         self.jobs.change(self.id, |job| (job.seen.is_over, job.seen.report) = (true, report));
-    }
-}
-
-impl Service {
-    /// A place for a file to take in, before any of it is read.
-    ///
-    /// # Errors
-    /// `import_running` while another import of the owner's is not over, or its file on its way; `deletion_running`
-    /// while everything is deleted.
-    pub fn import_place(&self, owner: UserId) -> Result<ImportPlace, ServiceError> {
-        self.import_jobs_kept().place(owner, Taken::File)
-    }
-
-    /// The same, to keep files from coming in while everything is deleted.
-    pub(crate) fn deletion_place(&self, owner: UserId) -> Result<ImportPlace, ServiceError> {
-        self.import_jobs_kept().place(owner, Taken::Deletion)
-    }
-
-    /// Forgets this owner's imports that are over, and what was told of their chats.
-    pub(crate) fn forget_imports(&self, owner: UserId) {
-        self.import_jobs_kept().with(|jobs| jobs.retain(|job| job.owner != owner || !job.seen.is_over));
-    }
-
-    /// Begins to take a file in, and gives the name under which that can be looked at. The file is removed at its end.
-    ///
-    /// # Errors
-    /// `import_running` while another import of the owner's is not over: two of the same file would race.
-    pub fn begin_import(&self, import: Import, file: TempPath) -> Result<ImportId, ServiceError> {
-        let id = ids::mint::<ImportId>();
-        let jobs = self.import_jobs_kept().clone();
-        let stop = jobs.0.stop.child_token();
-        let report = ImportReport::of(&import);
-        let seen = ImportJob { id, is_over: false, started_at: self.clock().now(), report: report.clone() };
-        jobs.with(|all| {
-            if is_running(all, import.owner) {
-                return Err(another_runs());
-            }
-            if all.len() == REMEMBERED {
-                all.pop_front();
-            }
-            all.push_back(Job { owner: import.owner, stop: stop.clone(), seen });
-            Ok(())
-        })?;
-        let service = self.clone();
-        let running = Running { jobs: jobs.clone(), id, file: Some(file), report, has_ended: false };
-        tokio::spawn(async move {
-            let mut running = running;
-            let mut shown: Option<Instant> = None;
-            let mut progress = |report: &ImportReport| {
-                if shown.is_none_or(|at| at.elapsed() >= SHOWN_EVERY) {
-                    let report = report.clone();
-                    jobs.change(id, |job| job.seen.report = report);
-                    shown = Some(Instant::now());
-                }
-                true
-            };
-            match service.import_until(&import, &mut running.report, &mut progress, &stop).await {
-                Ok(()) => running.has_ended = true,
-                Err(error) => tracing::error!(%error, "an import broke off"),
-            }
-        });
-        Ok(id)
-    }
-
-    /// An import of this owner's.
-    pub fn import_job(&self, owner: UserId, id: ImportId) -> Result<ImportJob, ServiceError> {
-        let found = |jobs: &mut VecDeque<Job>| {
-            jobs.iter().find(|job| job.owner == owner && job.seen.id == id).map(|job| job.seen.clone())
-        };
-        self.import_jobs_kept().with(found).ok_or(ServiceError::NotFound)
-    }
-
-    /// The imports of this owner's since the server started, the newest first.
-    pub fn import_jobs(&self, owner: UserId) -> Vec<ImportJob> {
-        self.import_jobs_kept()
-            .with(|jobs| jobs.iter().rev().filter(|job| job.owner == owner).map(|job| job.seen.clone()).collect())
-    }
-
-    /// Ends an import behind the conversation that it is at. What came in stays.
-    pub fn stop_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
-        self.import_job(owner, id)?;
-        self.import_jobs_kept().change(id, |job| job.stop.cancel());
-        Ok(())
-    }
-
-    /// Ends all imports, for good: the server goes down.
-    pub fn stop_imports(&self) {
-        self.import_jobs_kept().0.stop.cancel();
     }
 }
 

@@ -6,13 +6,14 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use futures::StreamExt;
-use serde::Serialize;
 
 use super::differences;
-use super::plant::{self, Key};
+use super::key::Key;
+use super::plant;
+use super::report::{ImportReport, ImportedChat, ImportedTable, Outcome, STOPPED};
+use super::rows;
 use super::standing;
 use super::told::schema_name;
-use super::{ImportReport, ImportedChat, Outcome, STOPPED};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ImportedFrom, UserId};
 use turnleaf_interchange::legacy::{Count, Gathered, Gathering, Kind, Schema, Table, find};
@@ -38,14 +39,6 @@ pub struct LegacyImport {
     pub name: String,
     /// Say what would be done, and do nothing.
     pub dry_run: bool,
-}
-
-/// The rows of a table: those that were read, and those of them that did not come in, each of which is told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct ImportedTable {
-    pub name: String,
-    pub rows: u64,
-    pub left_out: u64,
 }
 
 /// Why it did not come to its end. Nothing is stored then.
@@ -210,7 +203,7 @@ impl Service {
             None => Ok(()),
             Some(tx) => {
                 tx.mark().await?;
-                let stored = plant::insert(tx, owner, &chat).await;
+                let stored = rows::insert(tx, owner, &chat).await;
                 match &stored {
                     Ok(()) => tx.forget_mark().await?,
                     Err(error) if error.is_of_a_value() => tx.back_to_mark().await?,

@@ -7,14 +7,17 @@ use chrono::{DateTime, Utc};
 
 use super::differences::{self, Apart};
 use super::files::AttachedDocument;
-use super::plant::{self, Key, insert_turn};
+use super::key::Key;
+use super::plant;
+use super::report::{Import, ImportReport, ImportedChat, Outcome};
+use super::rows::{self, insert_turn};
 use super::told::{format_name, provider_of};
-use super::{Import, ImportReport, ImportedChat, Outcome};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{BranchId, ChatId, ImportedFrom, TurnId, UserId, limits};
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::grow::changed::{CHANGED, any_files, changed};
 use turnleaf_interchange::grow::onward::onward;
+use turnleaf_interchange::grow::part_of_turn;
 use turnleaf_interchange::report::messages;
 use turnleaf_interchange::{Conversation, Finding, Format, Place, What};
 use turnleaf_store::{StoreError, Tx, archive, branches, chat_sources, chats, exchanges};
@@ -70,7 +73,7 @@ impl Onward {
             document.insert(tx, owner).await?;
         }
         for of in &self.added.branches {
-            plant::insert_branch(tx, of).await?;
+            rows::insert_branch(tx, of).await?;
         }
         for exchange in &self.added.exchanges {
             exchanges::insert(tx, owner, exchange, None).await?;
@@ -79,7 +82,7 @@ impl Onward {
         for turn in &mut self.added.turns {
             let ord = chats::take_ord_of_elsewhere(tx, owner, chat, turn.created_at).await?;
             turn.ord = ord.ok_or(StoreError::Deleted("the chat"))?;
-            plant::place_blocks(turn);
+            rows::place_blocks(turn);
             insert_turn(tx, owner, turn).await?;
             if !begun.contains(&turn.branch_id)
                 && !branches::set_head(tx, turn.branch_id, turn.prev_turn_id, turn.id).await?
@@ -197,7 +200,7 @@ impl Service {
 }
 
 fn turn_of(key: &Key, message: &str) -> TurnId {
-    TurnId::from(key.id(&plant::part_of_turn(message)))
+    TurnId::from(key.id(&part_of_turn(message)))
 }
 
 impl ImportReport {

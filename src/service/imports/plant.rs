@@ -4,51 +4,25 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 use super::arriving::{Arriving, parts_of};
 use super::differences::short;
 use super::files::AttachedDocument;
-use super::{Import, ImportReport, ImportedChat, Outcome};
+use super::key::Key;
+use super::report::{Import, ImportReport, ImportedChat, Outcome};
+use super::told::format_name;
 use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::CARD;
-use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::branch::Frozen;
-use turnleaf_domain::{Chat, Content, ImportedFrom, Turn, UserId, limits, told};
-use turnleaf_interchange::archive::{ArchivedBranch, ArchivedChat};
-pub(super) use turnleaf_interchange::grow::part_of_turn;
+use turnleaf_domain::{Content, ImportedFrom, Turn, UserId, limits};
+use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::grow::{Soil, grow};
 use turnleaf_interchange::{Conversation, Finding, Format, Place, What};
 use turnleaf_store::blobs::FormKind;
 use turnleaf_store::deletions::purge::COMING_IN;
-use turnleaf_store::{StoreError, Tx, archive, blobs, branches, chat_sources, chats, exchanges, turns};
+use turnleaf_store::{StoreError, blobs};
 
 /// The field of a card that names the small form of its image.
 const THUMBNAIL: &str = "thumbnail";
-
-/// What the ids of a chat that comes in are made of: whose it is and what it was called where it comes from. So the same
-/// conversation is the same chat for the same person, and another one for somebody else.
-pub(super) struct Key(Sha256);
-
-impl Key {
-    pub fn of(owner: UserId, source: &str, id: &str) -> Self {
-        let mut hash = Sha256::new();
-        for part in [owner.uuid().as_bytes().as_slice(), source.as_bytes(), id.as_bytes()] {
-            // With their lengths, so that no two lists of parts are the same bytes.
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
-        }
-        Self(hash)
-    }
-
-    /// The id of a part of it, of the version that says that it was imported ([`ids::is_imported`](turnleaf_platform::ids::is_imported)).
-    pub fn id(&self, part: &str) -> Uuid {
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&self.0.clone().chain_update(part).finalize()[..16]);
-        Uuid::new_v8(bytes)
-    }
-}
 
 /// A conversation as a chat of this owner. `provider` is that of messages which do not name one.
 pub(super) fn grown(
@@ -65,11 +39,6 @@ pub(super) fn grown(
     grow(conversation, &soil, &mut |finding| findings.push(finding))
 }
 
-/// The id that something of an archive gets.
-pub(super) fn new_id(owner: UserId, old: Uuid) -> Uuid {
-    Key::of(owner, "turnleaf", "").id(&old.hyphenated().to_string())
-}
-
 /// What did not come along is kept with the chat. An archive of which everything came along says nothing new.
 pub(super) fn keep_differences(
     import: &Import,
@@ -80,7 +49,7 @@ pub(super) fn keep_differences(
 ) {
     let more = report.apart.of(title);
     if imported_from.is_none() && !more.is_empty() {
-        let (format, file) = (super::format_name(Format::Turnleaf).to_owned(), short(&import.name));
+        let (format, file) = (format_name(Format::Turnleaf).to_owned(), short(&import.name));
         *imported_from = Some(ImportedFrom { format, file, imported_at: now, differences: Vec::new() });
     }
     if let Some(source) = imported_from {
@@ -181,77 +150,6 @@ fn name_small_form(metadata: &mut Value, small: Option<String>) {
         Some(small) => card.insert(THUMBNAIL.to_owned(), small.into()),
         None => card.remove(THUMBNAIL),
     };
-}
-
-/// Stores a chat in a transaction.
-pub(super) async fn insert(tx: &mut Tx, owner: UserId, chat: &ArchivedChat) -> Result<(), StoreError> {
-    begin(tx, owner, &chat.chat).await?;
-    for of in &chat.branches {
-        insert_branch(tx, of).await?;
-    }
-    for exchange in &chat.exchanges {
-        exchanges::insert(tx, owner, exchange, None).await?;
-    }
-    for turn in &chat.turns {
-        insert_turn(tx, owner, turn).await?;
-    }
-    for generation in &chat.generations {
-        archive::insert_generation(tx, generation).await?;
-    }
-    let last_ord = chat.turns.last().map_or(0, |turn| turn.ord);
-    end(tx, owner, &chat.chat, chat.imported_from.as_ref(), last_ord).await
-}
-
-/// Stores a chat's own row; what it points at comes behind it.
-pub(super) async fn begin(tx: &mut Tx, owner: UserId, chat: &Chat) -> Result<(), StoreError> {
-    let row = Chat { owner_id: owner, default_branch_id: None, last_viewed_turn_id: None, ..chat.clone() };
-    chats::insert(tx, &row).await
-}
-
-/// Stores a branch behind the one that it leaves.
-pub(super) async fn insert_branch(tx: &mut Tx, of: &ArchivedBranch) -> Result<(), StoreError> {
-    let frozen = Frozen { system_prompt: of.system_prompt.clone(), tools: of.tools.clone() };
-    branches::insert(tx, &of.branch, &frozen).await
-}
-
-/// Stores what stands behind the last part of a chat.
-pub(super) async fn end(
-    tx: &mut Tx,
-    owner: UserId,
-    chat: &Chat,
-    imported_from: Option<&ImportedFrom>,
-    last_ord: i64,
-) -> Result<(), StoreError> {
-    if let Some(source) = imported_from {
-        chat_sources::put(tx, owner, chat.id, source).await?;
-    }
-    if let Some(branch) = chat.default_branch_id {
-        chats::set_default_branch(tx, chat.id, branch).await?;
-        branches::visit(tx, branch, chat.updated_at).await?;
-    }
-    if let Some(turn) = chat.last_viewed_turn_id {
-        chats::set_last_viewed(tx, owner, chat.id, turn).await?;
-    }
-    archive::count_on(tx, chat.id, last_ord + 1).await
-}
-
-/// Stores a turn, and names what its tools brought.
-pub(super) async fn insert_turn(tx: &mut Tx, owner: UserId, turn: &Turn) -> Result<(), StoreError> {
-    turns::insert(tx, turn).await?;
-    for block in &turn.blocks {
-        let Content::ToolResult { metadata, .. } = &block.content else { continue };
-        for sha256 in told::blobs(metadata) {
-            blobs::name_own(tx, owner, block.id, sha256).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Gives the blocks of a turn the places that go with its own.
-pub(super) fn place_blocks(turn: &mut Turn) {
-    for block in &mut turn.blocks {
-        block.chat_seq = chat_seq(turn.ord, block.seq);
-    }
 }
 
 impl ImportReport {

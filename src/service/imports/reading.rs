@@ -13,12 +13,12 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::jobs::Scratch;
-use super::legacy::is_sqlite;
-use super::{BROKE_DOWN, Import, STOPPED};
+use super::report::{BROKE_DOWN, Import, STOPPED};
 use turnleaf_interchange::archive::{self, Item};
 use turnleaf_interchange::conversation::Bytes;
 use turnleaf_interchange::{Body, Conversation, Finding, Format, Input, Place, Stopped, Taker, What, bounds};
 use turnleaf_platform::tasks::{self, Task};
+use turnleaf_store::legacy::is_sqlite;
 
 /// What was read.
 pub(super) enum Read {

@@ -1,6 +1,6 @@
 //! Whether a chat that comes in is here already, and what is told of one that is.
 
-use super::{ImportReport, ImportedChat, Outcome};
+use super::report::{ImportReport, ImportedChat, Outcome};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, UserId};
 use turnleaf_interchange::{Finding, Place, What};

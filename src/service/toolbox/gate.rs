@@ -1,10 +1,10 @@
 //! Whether a call may run: there is such a tool and the branch offers it, its arguments fit, and somebody said yes. What a
 //! server says of its tool's effects decides nothing (security.md 2.6).
 
+use super::answers::{is_forbidden, is_granted};
 use super::exposure::Exposure;
 use super::trust::Trust;
 use super::{NOT_AVAILABLE, Tools};
-use turnleaf_domain::ChatId;
 use turnleaf_domain::approval::Policy;
 use turnleaf_domain::tool::{OfferedTool, ToolOrigin};
 use turnleaf_store::tool_policies::{self, StoredPolicy};
@@ -82,24 +82,6 @@ fn schema_hash(on_branch: &OfferedTool, tool: &Described) -> String {
         ..tool.clone()
     };
     given.schema_hash()
-}
-
-/// Whether a lasting yes holds for this host, or for a tool that has none: in this chat or in all of them, for the schema
-/// that was seen, and only where nobody said never. A yes to every host is none.
-pub(super) fn is_granted(policies: &[StoredPolicy], chat: ChatId, host: Option<&str>, hash: &str) -> bool {
-    let is_allowed = |policy: &StoredPolicy| {
-        policy.policy == Policy::Allow
-            && policy.host.as_deref() == host
-            && policy.chat.is_none_or(|of| of == chat)
-            && policy.schema_hash.as_ref().is_none_or(|seen| *seen == hash)
-    };
-    !is_forbidden(policies, host) && policies.iter().any(is_allowed)
-}
-
-/// Whether somebody said never, of the tool or of the host.
-fn is_forbidden(policies: &[StoredPolicy], host: Option<&str>) -> bool {
-    let counts = |policy: &StoredPolicy| policy.host.is_none() || policy.host.as_deref() == host;
-    policies.iter().any(|policy| policy.policy == Policy::Never && counts(policy))
 }
 
 /// What was said about a tool against a call of it: a no for ever, a yes for ever, a yes for this chat, a yes for this

@@ -4,7 +4,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::gate::is_granted;
+use super::answers::is_granted;
 use turnleaf_domain::{Role, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::search::{Filter, Hit, Kind, Query, look};

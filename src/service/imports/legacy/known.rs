@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
+use super::super::key::Key;
 use super::super::onward::{self, Onward};
-use super::super::plant::{self, Key};
+use super::super::report::ImportReport;
 use super::{Ended, Target};
 use crate::Service;
-use crate::imports::ImportReport;
 use turnleaf_domain::TurnId;
 use turnleaf_interchange::archive::ArchivedChat;
+use turnleaf_interchange::grow::part_of_turn;
 use turnleaf_interchange::{Conversation, Finding};
 
 impl Service {
@@ -46,7 +47,7 @@ impl Service {
         };
         report.tell_changed(conversation, key, &changed);
         let added: HashSet<Uuid> = onward.ids().into_iter().map(TurnId::uuid).collect();
-        let is_added = |finding: &&Finding| added.contains(&key.id(&plant::part_of_turn(&finding.place.message)));
+        let is_added = |finding: &&Finding| added.contains(&key.id(&part_of_turn(&finding.place.message)));
         findings.iter().filter(is_added).for_each(|finding| report.tell(finding));
         report.tell_behind(conversation, &onward);
         let source = target.source(conversation, report);
