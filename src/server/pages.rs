@@ -19,7 +19,7 @@ use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnI
 use turnleaf_platform::ids;
 use turnleaf_service::turns::Started as ServiceStarted;
 use turnleaf_service::{Service, ServiceError, StoreError, chats::ChatChange};
-use turnleaf_service::{paths::Path, placement::Wanted};
+use turnleaf_service::{paths::Path, turns::placement::Wanted};
 
 use crate::ui::locale::{Locale, locale, speak};
 pub use window::WholePath;

@@ -10,7 +10,7 @@ use std::fmt::Display;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::{ExchangeId, Invalid, UserId, limits};
 use turnleaf_store::db::Tx;
 use turnleaf_store::exchanges::{self, KnownRequest};

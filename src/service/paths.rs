@@ -1,10 +1,17 @@
 //! What a page shows of a chat: some turns of one path, and what hangs beside them.
 
+pub mod growth;
+pub mod outline;
+pub mod reading;
+pub mod standing;
+pub mod visits;
+pub mod window;
+
 use std::collections::HashMap;
 
-use super::versions::Version;
-use super::window::{Direction, Window};
-use super::{Service, ServiceError};
+use self::window::{Direction, Window};
+use crate::turns::versions::Version;
+use crate::{Service, ServiceError};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Role, Turn, TurnId, UserId};
 use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::{branches, exchanges, turns};

@@ -1,22 +1,31 @@
 //! Sending, editing, stopping, trying again.
 
+pub mod exchanges;
+pub mod generations;
+pub mod grafts;
+pub mod messages;
+pub mod placement;
+pub mod references;
+pub mod tool_results;
+pub mod versions;
+
 use serde_json::json;
 
-use super::exchanges::ExchangeOf;
-use super::messages::MessageBlock;
-use super::once::{check_request_id, hash};
-use super::placement::{Leaving, Place, Wanted, name_after};
-use super::tool_results::with_results_of;
-use super::{Service, ServiceError};
+use self::exchanges::ExchangeOf;
+use self::messages::MessageBlock;
+use self::placement::{Leaving, Place, Wanted, name_after};
+use self::tool_results::with_results_of;
+use crate::once::{check_request_id, hash};
+use crate::{Service, ServiceError};
 use turnleaf_domain::{
     Branch, Chat, ChatId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::exchanges::KnownRequest;
-use turnleaf_store::{branches, chats, exchanges, turns};
+use turnleaf_store::{branches, chats, turns};
 
-pub use super::exchanges::Started;
+pub use self::exchanges::Started;
 
 /// A message to send.
 #[derive(Debug, Clone, Default)]
@@ -248,12 +257,6 @@ impl Service {
         };
         let leaving = Leaving { id: ids::mint(), source: &source, from: parent, origin, lock, name };
         self.go_on_or_fork(tx, chat, leaving).await
-    }
-
-    /// What was asked for in the turn's own exchange.
-    pub(super) async fn params_of(&self, owner: UserId, turn: &Turn) -> Result<Params, ServiceError> {
-        let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
-        Ok(exchange.map(|exchange| exchange.params).unwrap_or_default())
     }
 
     /// Stops a reply. When this returns, its ending is stored; a reply that is over stays as it is.

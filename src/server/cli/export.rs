@@ -16,7 +16,7 @@ use crate::server::cli::installation;
 use crate::server::http::assets::Site;
 use crate::server::http::exports::standalone;
 use turnleaf_platform::config::Config;
-use turnleaf_service::exports::Which;
+use turnleaf_service::transfer::exports::Which;
 use turnleaf_service::{Service, ServiceError};
 
 /// Pieces of an archive that wait to be written.

@@ -15,7 +15,7 @@ use crate::domain::{Branch, BranchId, ChatId, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use turnleaf_service::branches::{BranchChange, NewBranch};
-use turnleaf_service::outline::ListedBranch;
+use turnleaf_service::paths::outline::ListedBranch;
 use turnleaf_service::usage::Sum;
 
 /// A branch to make; what a `branch_locked` problem has under `fork` is one.

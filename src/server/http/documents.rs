@@ -14,7 +14,7 @@ use super::query::Query;
 use crate::domain::{DocumentId, Invalid, Needle, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use turnleaf_service::compare::words::Diff;
+use turnleaf_service::branches::compare::words::Diff;
 use turnleaf_service::documents::{Document, DocumentChange, NewDocument, Source, Version};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]

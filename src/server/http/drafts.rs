@@ -8,7 +8,7 @@ use super::problem::Problem;
 use crate::domain::ChatId;
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::turns::messages::MessageBlock;
 
 /// What goes with the next message of a chat.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]

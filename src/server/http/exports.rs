@@ -25,7 +25,7 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::transfer::ExportPage;
 use turnleaf_platform::tasks::{self, Task};
-use turnleaf_service::exports::Which;
+use turnleaf_service::transfer::exports::Which;
 use turnleaf_service::{Service, ServiceError};
 
 mod html;

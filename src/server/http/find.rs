@@ -14,7 +14,7 @@ use crate::domain::{ChatId, Invalid, Needle, Role, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::plain_pages::find::FindPage;
-use turnleaf_service::find::{Found, Hit};
+use turnleaf_service::search::find::{Found, Hit};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -14,7 +14,7 @@ use crate::api::view::SendMessage;
 use crate::domain::{ChatId, Lock, Thinking, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use turnleaf_service::storage::StorageRefusal;
+use turnleaf_service::usage::storage::StorageRefusal;
 
 #[derive(Debug, Deserialize)]
 pub struct SendForm {

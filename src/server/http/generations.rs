@@ -10,7 +10,7 @@ use super::problem::Problem;
 use crate::domain::{GenerationId, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use turnleaf_service::generations::Generation;
+use turnleaf_service::turns::generations::Generation;
 
 /// `GET /api/turns/{id}/generations`, in the order of the steps.
 pub async fn list(

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::limits;
 use crate::server::http::json::Json;
 use crate::server::http::problem::Problem;
-use turnleaf_service::storage::StorageRefusal;
+use turnleaf_service::usage::storage::StorageRefusal;
 
 /// Whether the database answers; the error is for the log.
 pub type Check = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;

@@ -20,7 +20,7 @@ use crate::domain::message::Message;
 use crate::domain::{ChatId, Invalid, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use turnleaf_service::window::{Direction, Window};
+use turnleaf_service::paths::window::{Direction, Window};
 
 /// Since when messages are deprecated: 2026-11-21, as RFC 9745 writes it.
 const DEPRECATED_SINCE: HeaderValue = HeaderValue::from_static("@1795219200");

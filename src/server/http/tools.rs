@@ -18,11 +18,11 @@ use crate::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
 use crate::domain::{BranchId, ChatId, Invalid};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use turnleaf_service::tool_choice::ChatTools;
-use turnleaf_service::tool_servers::{
+use turnleaf_service::tools::choice::ChatTools;
+use turnleaf_service::tools::servers::{
     ChangedServer, NewToolServer, StoredPolicy, ToolServerChange, ToolServerView, ToolView,
 };
-use turnleaf_service::toolbox::LeftOut;
+use turnleaf_service::tools::toolbox::LeftOut;
 
 /// What a body says of a server. No `Debug`: it holds headers.
 #[derive(Deserialize, utoipa::ToSchema)]

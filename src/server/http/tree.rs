@@ -15,7 +15,7 @@ use crate::domain::tree::compact::Compact;
 use crate::domain::{ChatId, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use turnleaf_service::reading::Shape;
+use turnleaf_service::paths::reading::Shape;
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

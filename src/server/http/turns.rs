@@ -12,8 +12,8 @@ use super::problem::Problem;
 use crate::domain::{Branch, BranchId, ChatId, Exchange, Invalid, Params, Turn, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use turnleaf_service::messages::MessageBlock;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::messages::MessageBlock;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::turns::{StartTurn, Started};
 
 /// What a client may say when it sends a message.

@@ -22,8 +22,8 @@ use super::query::Query;
 use crate::domain::{Invalid, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use turnleaf_service::spools::{SpoolError, UploadSpool};
-use turnleaf_service::uploads::{UploadKind, Uploaded, too_large};
+use turnleaf_service::documents::spools::{SpoolError, UploadSpool};
+use turnleaf_service::documents::uploads::{UploadKind, Uploaded, too_large};
 use turnleaf_service::{ServiceError, StoreError};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]

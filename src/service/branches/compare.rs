@@ -13,8 +13,8 @@ pub use self::comparison::{
     ComparedMessage, ComparedPair, ComparedReply, Comparison, Half, NamedLock, Side, ToolCount,
 };
 use self::words::Diff;
-use super::reading::fitting;
-use super::{Service, ServiceError};
+use crate::paths::reading::fitting;
+use crate::{Service, ServiceError};
 use turnleaf_domain::compare::{Pair, align, shared};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Content, Invalid, Role, Turn, TurnId, UserId, limits};
 use turnleaf_platform::tasks;

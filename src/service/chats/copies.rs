@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::once::Made;
-use super::{Service, ServiceError};
+use crate::once::Made;
+use crate::{Service, ServiceError};
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::{
     BlockId, Branch, BranchId, Chat, ChatId, ExchangeId, GenerationId, Invalid, Origin, Role, TurnId, UserId, limits,

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::messages::{self, MessageBlock};
-use super::{Service, ServiceError};
+use crate::turns::messages::{self, MessageBlock};
+use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::{Attachment, CARD};
 use turnleaf_domain::{ChatId, Content, Invalid, UserId, limits};
 use turnleaf_store::drafts::{self, Draft};

@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::chats::{Beginning, check_system_prompt};
-use super::{Service, ServiceError};
+use crate::chats::{Beginning, check_system_prompt};
+use crate::{Service, ServiceError};
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{Params, UserId};
 use turnleaf_store::db::Tx;
@@ -83,7 +83,7 @@ impl Service {
     }
 
     /// What the next chat begins with. It is taken: the chat behind it begins as every other.
-    pub(super) async fn take_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<Beginning, ServiceError> {
+    pub(crate) async fn take_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<Beginning, ServiceError> {
         let mut next = self.next_chat(owner).await?;
         if next != NextChat::default() {
             // What is set from here on is for the chat behind this one.
@@ -99,12 +99,12 @@ impl Service {
     }
 
     /// Nothing is set for the next chat any more.
-    pub(super) async fn forget_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<(), StoreError> {
+    pub(crate) async fn forget_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<(), StoreError> {
         settings::put(tx, owner, NEXT, &Value::Null, self.clock().now()).await
     }
 
     /// One setting; what it is at first where nobody set it.
-    pub(super) async fn setting<T: DeserializeOwned + Default>(
+    pub(crate) async fn setting<T: DeserializeOwned + Default>(
         &self,
         owner: UserId,
         key: &str,
@@ -113,7 +113,7 @@ impl Service {
         Ok(stored.map(read).unwrap_or_default())
     }
 
-    pub(super) async fn set_setting(&self, owner: UserId, key: &str, value: &Value) -> Result<(), ServiceError> {
+    pub(crate) async fn set_setting(&self, owner: UserId, key: &str, value: &Value) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
         settings::put(&mut tx, owner, key, value, self.clock().now()).await?;
         Ok(tx.commit().await?)

@@ -1,6 +1,6 @@
 //! Bytes that stand in no row of a turn: what of a tool's result was too long, its images and its files.
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::UserId;
 use turnleaf_store::blobs;
 

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use serde_json::json;
 
+use crate::documents::uploads::{UploadKind, refused};
 use crate::once::Made;
-use crate::uploads::{UploadKind, refused};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{DocumentId, Invalid, UserId, limits};
 use turnleaf_platform::ids;

@@ -5,8 +5,8 @@ use std::io::{self, Read, Seek, Write};
 
 use tempfile::SpooledTempFile;
 
-use super::storage::spooled::{Reservation, Spooled};
-use super::{Service, ServiceError};
+use crate::usage::storage::spooled::{Reservation, Spooled};
+use crate::{Service, ServiceError};
 use turnleaf_domain::{UserId, limits};
 
 /// One upload on its way.

@@ -9,8 +9,8 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::error::Unfit;
-use super::{Service, ServiceError};
+use crate::error::Unfit;
+use crate::{Service, ServiceError};
 use turnleaf_convert::{Form, Picture, Refused};
 use turnleaf_domain::{UserId, file_name, limits};
 use turnleaf_platform::hex::hex;
@@ -39,7 +39,7 @@ pub struct Uploaded {
 }
 
 /// A file as it would be kept, with its bytes.
-pub(super) struct Prepared {
+pub(crate) struct Prepared {
     pub uploaded: Uploaded,
     pub bytes: Bytes,
     forms: Vec<(ImageForm, Form)>,
@@ -70,7 +70,7 @@ impl Service {
     }
 
     /// What a file would be kept as. Nothing is stored.
-    pub(super) async fn prepared(&self, name: &str, bytes: Bytes) -> Result<Prepared, ServiceError> {
+    pub(crate) async fn prepared(&self, name: &str, bytes: Bytes) -> Result<Prepared, ServiceError> {
         let name = file_name::displayed(name)?;
         if bytes.len() > limits::UPLOAD_BYTES {
             return Err(too_large());
@@ -104,7 +104,7 @@ impl Service {
     }
 
     /// Stores what was prepared. That there is room for it was looked at.
-    pub(super) async fn keep(&self, owner: UserId, prepared: Prepared) -> Result<Uploaded, ServiceError> {
+    pub(crate) async fn keep(&self, owner: UserId, prepared: Prepared) -> Result<Uploaded, ServiceError> {
         let Prepared { uploaded, bytes, forms } = prepared;
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;
@@ -121,7 +121,7 @@ impl Service {
     }
 
     /// Whether a person's files may grow by this much. What is there already takes no more.
-    pub(super) async fn check_room_for(&self, owner: UserId, sha256: &str, bytes: u64) -> Result<(), ServiceError> {
+    pub(crate) async fn check_room_for(&self, owner: UserId, sha256: &str, bytes: u64) -> Result<(), ServiceError> {
         if blobs::measure(self.db(), owner, sha256).await?.is_some() {
             return Ok(());
         }
@@ -129,7 +129,7 @@ impl Service {
     }
 
     /// Whether a person's files and documents may grow by this much.
-    pub(super) async fn check_quota(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
+    pub(crate) async fn check_quota(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
         let used = uploads::used_bytes(self.db(), owner).await?;
         if used.saturating_add(bytes) <= limits::PERSON_UPLOAD_BYTES {
             return Ok(());
@@ -143,7 +143,7 @@ impl Service {
 }
 
 /// The other forms of a picture with their names.
-pub(super) async fn forms_of(
+pub(crate) async fn forms_of(
     thumbnail: Option<Form>,
     for_models: Option<Form>,
 ) -> Result<Vec<(ImageForm, Form)>, ServiceError> {
@@ -158,7 +158,7 @@ pub(super) async fn forms_of(
 }
 
 /// Stores the other forms of a picture; it is stored before, in the same transaction.
-pub(super) async fn store_forms(
+pub(crate) async fn store_forms(
     tx: &mut Tx,
     sha256: &str,
     forms: &[(ImageForm, Form)],
@@ -182,7 +182,7 @@ pub fn too_large() -> ServiceError {
 }
 
 /// Why a file was not read, as a refusal.
-pub(super) fn refused(why: Refused) -> ServiceError {
+pub(crate) fn refused(why: Refused) -> ServiceError {
     let message = why.to_string();
     let (how, code) = match &why {
         Refused::Empty => (Unfit::Content, "empty_file"),

@@ -1,7 +1,7 @@
 //! A path as it grows: where a follower of a chat begins, and what came behind the turn that it has. Not for one turn as
 //! it grows: that is the run's follower.
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::{BranchId, ChatId, Invalid, Role, Turn, TurnId, UserId, block, limits, withhold};
 use turnleaf_store::{branches, turns};
 

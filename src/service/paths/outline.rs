@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::DateTime;
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::tree::outline::{Outline, Sketch, by_branch};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Invalid, TurnId, UserId, limits};
 use turnleaf_store::spending::{Grouping, Sum};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::content_block::ContentBlock;
 use turnleaf_domain::group::{self, Group};
 use turnleaf_domain::message::Message;
@@ -37,7 +37,7 @@ pub struct GroupPage {
 }
 
 /// How many of these fit into a bound, and the first in any case: what is larger than a page is a page.
-pub(super) fn fitting(each: impl Iterator<Item = u64>, bound: u64) -> usize {
+pub(crate) fn fitting(each: impl Iterator<Item = u64>, bound: u64) -> usize {
     let sums = each.scan(0, |sum: &mut u64, bytes| {
         *sum = sum.saturating_add(bytes);
         Some(*sum)
@@ -115,7 +115,7 @@ impl Service {
     }
 
     /// How many bytes of stored blocks the turns of a path from depth `first` to before `end` hold, one by one.
-    pub(super) async fn bytes_between(
+    pub(crate) async fn bytes_between(
         &self,
         owner: UserId,
         leaf: TurnId,
@@ -200,7 +200,7 @@ impl Service {
     }
 
     /// The turns between two depths of a path as clients may see them now.
-    pub(super) async fn turns_between(
+    pub(crate) async fn turns_between(
         &self,
         owner: UserId,
         end: &Spot,

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::{Attachment, Standing};
 use turnleaf_domain::{BlockId, Content, DocumentId, Turn, UserId};
 use turnleaf_store::attachments;

@@ -1,7 +1,7 @@
 //! Where a reader is: remembered for the chat and for each branch, so that every device opens a chat where it was left
 //! and every version at the end that was read last.
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, Invalid, TurnId, UserId};
 use turnleaf_store::{branches, chats, turns};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::{Chat, ChatId, Invalid, Turn, TurnId, UserId, limits};
 use turnleaf_store::turns;
 use turnleaf_store::turns::Spot;
@@ -121,7 +121,7 @@ impl Service {
     }
 
     /// The place of a turn of this chat.
-    pub(super) async fn spot(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<Spot, ServiceError> {
+    pub(crate) async fn spot(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<Spot, ServiceError> {
         let spot = turns::spot(self.db(), owner, turn).await?.filter(|spot| spot.chat_id == chat);
         spot.ok_or(ServiceError::NotFound)
     }

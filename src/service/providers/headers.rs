@@ -13,7 +13,7 @@ pub type Headers = Vec<(String, SecretString)>;
 ///
 /// # Errors
 /// Too many, a name that is none or cannot be set, a value that cannot be sent, a name that is there twice.
-pub(super) fn check(headers: Headers, own: &[&str]) -> Result<Headers, Invalid> {
+pub(crate) fn check(headers: Headers, own: &[&str]) -> Result<Headers, Invalid> {
     let wrong = |what: String| Err(Invalid::new("headers", what));
     if headers.len() > limits::PROVIDER_HEADERS {
         return wrong(format!("at most {}", limits::PROVIDER_HEADERS));

@@ -1,6 +1,6 @@
 //! Looking for words in a chat.
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::{Chat, ChatId, Invalid, Needle, TurnId, UserId, limits};
 use turnleaf_store::turns;
 

@@ -1,7 +1,7 @@
 //! What a person says about the tool calls of a reply that is being written: whether one may run, that one is to stop,
 //! that a paused reply may go on.
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::approval::{Ask, Decision};
 use turnleaf_domain::waiting::{WaitsFor, waits_for};
 use turnleaf_domain::{Block, BlockId, Content, FailureKind, Invalid, Turn, TurnId, UserId, limits, withhold};

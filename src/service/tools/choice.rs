@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::toolbox::Selection;
-use super::{Service, ServiceError};
+use crate::tools::toolbox::Selection;
+use crate::{Service, ServiceError};
 use turnleaf_domain::branch::Lock;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Invalid, UserId, limits};
@@ -100,7 +100,7 @@ impl Service {
     }
 
     /// The choice of a chat; nothing where it is older than the choice.
-    pub(super) async fn choice_of(&self, chat: &Chat) -> Result<ToolChoice, ServiceError> {
+    pub(crate) async fn choice_of(&self, chat: &Chat) -> Result<ToolChoice, ServiceError> {
         Ok(chat_tools::find(self.db(), chat.owner_id, chat.id).await?.unwrap_or_default())
     }
 
@@ -145,7 +145,7 @@ impl Service {
     }
 
     /// Whether a choice can be made. A name of nothing is refused, unless it was chosen when there was something.
-    pub(super) async fn check_choice(
+    pub(crate) async fn check_choice(
         &self,
         owner: UserId,
         choice: &ToolChoice,
@@ -171,7 +171,7 @@ impl Service {
 }
 
 /// Whether a choice can be kept, whatever there is of what it names.
-pub(super) fn check_kept(choice: &ToolChoice) -> Result<(), Invalid> {
+pub(crate) fn check_kept(choice: &ToolChoice) -> Result<(), Invalid> {
     choice.check()?;
     for spec in &choice.client {
         let wrong = |what: String| Invalid::new("tools.client", format!("`{}`: {what}", spec.name));

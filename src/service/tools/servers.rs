@@ -7,9 +7,9 @@ mod view;
 
 use url::Url;
 
-use super::once::Made;
-use super::toolbox::trust::{Trust, pin};
-use super::{Service, ServiceError};
+use crate::once::Made;
+use crate::tools::toolbox::trust::{Trust, pin};
+use crate::{Service, ServiceError};
 use turnleaf_domain::approval::Policy;
 use turnleaf_domain::tool::ToolOrigin;
 use turnleaf_domain::{ChatId, Invalid, ToolServerId, UserId, limits};

@@ -53,7 +53,7 @@ pub struct Offering {
 }
 
 impl Tools {
-    /// With these servers of the configuration; [`Service::load_tools`](super::Service::load_tools) begins them. `reader`
+    /// With these servers of the configuration; [`Service::load_tools`](crate::Service::load_tools) begins them. `reader`
     /// reads what tools bring.
     pub fn new(db: Db, configured: Vec<ToolServer>, reader: Arc<dyn Reader>) -> Self {
         Self::with_fetcher(db, configured, reader, Fetcher::of_system())
@@ -67,45 +67,45 @@ impl Tools {
         Self(Arc::new(Bench { db, built_in, servers: Servers::new(), configured }))
     }
 
-    pub(super) fn servers(&self) -> &Servers {
+    pub(crate) fn servers(&self) -> &Servers {
         &self.0.servers
     }
 
-    pub(super) fn configured(&self) -> Arc<Vec<ToolServer>> {
+    pub(crate) fn configured(&self) -> Arc<Vec<ToolServer>> {
         Arc::clone(&self.0.configured.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The server of this id that the configuration sets.
-    pub(super) fn configured_server(&self, id: &str) -> Option<ToolServer> {
+    pub(crate) fn configured_server(&self, id: &str) -> Option<ToolServer> {
         self.configured().iter().find(|server| server.id == id).cloned()
     }
 
     /// Whether there is a server of this id, though it may be off.
-    pub(super) async fn has_server(&self, owner: UserId, id: &str) -> Result<bool, StoreError> {
+    pub(crate) async fn has_server(&self, owner: UserId, id: &str) -> Result<bool, StoreError> {
         Ok(self.configured_server(id).is_some() || tool_servers::find(&self.0.db, owner, id).await?.is_some())
     }
 
     /// What a server is run under: one of the configuration is everybody's.
-    pub(super) fn key(&self, owner: UserId, server: &str) -> ServerKey {
+    pub(crate) fn key(&self, owner: UserId, server: &str) -> ServerKey {
         let owner = if self.configured_server(server).is_some() { None } else { Some(owner) };
         ServerKey { owner, server: server.to_owned() }
     }
 
     /// Begins the servers of the configuration. Nobody waits for them.
-    pub(super) fn begin_configured(&self) {
+    pub(crate) fn begin_configured(&self) {
         for server in self.configured().iter() {
             self.0.servers.put(configured_key(server), server_config(server));
         }
     }
 
     /// The credentials that the servers of the configuration are reached with.
-    pub(super) fn configured_credentials(&self) -> Vec<secrecy::SecretString> {
+    pub(crate) fn configured_credentials(&self) -> Vec<secrecy::SecretString> {
         self.configured().iter().flat_map(|server| server_config(server).credentials()).collect()
     }
 
     /// Takes other servers of the configuration: new ones begin, changed ones begin anew, and those that are gone end.
     /// Calls that run end first.
-    pub(super) fn set_configured(&self, configured: Vec<ToolServer>) {
+    pub(crate) fn set_configured(&self, configured: Vec<ToolServer>) {
         let configured = Arc::new(configured);
         let before = {
             let mut present = self.0.configured.write().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +123,7 @@ impl Tools {
     }
 
     /// Every server that is on, by id, with what it offers now, or offered last where it does not answer.
-    pub(super) async fn offerings(&self, owner: UserId) -> Result<Vec<Offering>, StoreError> {
+    pub(crate) async fn offerings(&self, owner: UserId) -> Result<Vec<Offering>, StoreError> {
         let (stored, listings) =
             tokio::try_join!(tool_servers::list(&self.0.db, owner), tool_listings::all(&self.0.db, owner))?;
         let configured = self.configured();
@@ -139,7 +139,7 @@ impl Tools {
     }
 
     /// What a server offers now, or offered last.
-    pub(super) fn tools_of(&self, owner: UserId, server: &str, listings: &[Listing]) -> Vec<Described> {
+    pub(crate) fn tools_of(&self, owner: UserId, server: &str, listings: &[Listing]) -> Vec<Described> {
         let status = self.0.servers.status(&self.key(owner, server));
         match status {
             Some(status) if status.state == State::Ready => status.tools,
@@ -151,7 +151,7 @@ impl Tools {
     }
 
     /// One tool as its server, or Turnleaf, describes it now.
-    pub(super) async fn find(&self, owner: UserId, origin: &ToolOrigin) -> Result<Option<Described>, StoreError> {
+    pub(crate) async fn find(&self, owner: UserId, origin: &ToolOrigin) -> Result<Option<Described>, StoreError> {
         let (server, tool) = match origin {
             ToolOrigin::Client | ToolOrigin::Provider { .. } => return Ok(None),
             ToolOrigin::BuiltIn { tool } => {

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::export::Parts;
 use turnleaf_domain::{ChatId, ImportedFrom, Role, TurnId, UserId};
 use turnleaf_interchange::archive::{ArchivedBlob, ArchivedBranch, Bytes as Kept, Head, Writer};

@@ -9,7 +9,7 @@ use tempfile::TempPath;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use files::Files;
 use jobs::Taken;
 use key::Key;

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use super::messages::Message;
-use super::placement::Place;
-use super::tool_results::bind_results;
-use super::{Service, ServiceError};
+use crate::turns::messages::Message;
+use crate::turns::placement::Place;
+use crate::turns::tool_results::bind_results;
+use crate::{Service, ServiceError};
 use turnleaf_domain::block::{Block, BlockState, chat_seq};
 use turnleaf_domain::settle::settle;
 use turnleaf_domain::turn::content_text;
@@ -24,7 +24,7 @@ use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, turns};
 const OUTCOME_TIME: Duration = Duration::from_secs(600);
 
 /// What is known of an exchange before it is stored.
-pub(super) struct ExchangeOf {
+pub(crate) struct ExchangeOf {
     pub id: ExchangeId,
     pub owner: UserId,
     pub kind: ExchangeKind,
@@ -54,7 +54,7 @@ pub struct Started {
 }
 
 /// Makes a new turn one that is complete with what a person wrote.
-pub(super) fn written(turn: &mut Turn, message: Message) {
+pub(crate) fn written(turn: &mut Turn, message: Message) {
     turn.status = TurnStatus::Complete;
     turn.completed_at = Some(turn.created_at);
     let block = |((content, block_metadata), seq)| Block {
@@ -74,7 +74,7 @@ pub(super) fn written(turn: &mut Turn, message: Message) {
 
 impl Service {
     /// Gives a chat without a title one from its first message.
-    pub(super) async fn name_chat(
+    pub(crate) async fn name_chat(
         &self,
         tx: &mut Tx,
         owner: UserId,
@@ -90,7 +90,7 @@ impl Service {
     }
 
     /// Stores the message itself.
-    pub(super) async fn user_turn(
+    pub(crate) async fn user_turn(
         &self,
         tx: &mut Tx,
         chat: &Chat,
@@ -109,7 +109,7 @@ impl Service {
     }
 
     /// Stores the exchange with its pending reply, commits everything, and lets the reply run.
-    pub(super) async fn answer(
+    pub(crate) async fn answer(
         &self,
         mut tx: Tx,
         chat: Chat,
@@ -188,7 +188,7 @@ impl Service {
         Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
     }
 
-    pub(super) async fn new_turn(
+    pub(crate) async fn new_turn(
         &self,
         tx: &mut Tx,
         chat: &Chat,
@@ -226,5 +226,11 @@ impl Service {
             blocks: Vec::new(),
             attempt: None,
         })
+    }
+
+    /// What was asked for in the turn's own exchange.
+    pub(crate) async fn params_of(&self, owner: UserId, turn: &Turn) -> Result<Params, ServiceError> {
+        let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
+        Ok(exchange.map(|exchange| exchange.params).unwrap_or_default())
     }
 }

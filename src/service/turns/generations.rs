@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::Deserialize;
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::branch::Frozen;
 use turnleaf_domain::context::RequestManifest;
 use turnleaf_domain::{GenerationId, Turn, TurnId, UserId, limits};

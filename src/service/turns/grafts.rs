@@ -5,10 +5,10 @@ mod steps;
 
 use serde_json::json;
 
-use super::messages::Message;
-use super::once::Made;
-use super::placement::{Leaving, Wanted, name_after};
-use super::{Service, ServiceError};
+use crate::once::Made;
+use crate::turns::messages::Message;
+use crate::turns::placement::{Leaving, Wanted, name_after};
+use crate::{Service, ServiceError};
 use turnleaf_domain::graft::{GraftStatus, LastReply, NextStep};
 use turnleaf_domain::{
     Branch, BranchId, ChatId, Content, ExchangeId, Graft, GraftId, Invalid, Origin, Params, Role, Turn, TurnId, UserId,

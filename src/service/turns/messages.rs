@@ -5,7 +5,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
-use super::ServiceError;
+use crate::ServiceError;
 use turnleaf_domain::attachment::{Attachment, CARD, Card};
 use turnleaf_domain::{Block, Content, Invalid, TurnId, limits};
 use turnleaf_tools::result::{Part, outcome};
@@ -107,12 +107,12 @@ impl Message {
         Self { contents, metadata, copy_of: None }
     }
 
-    pub(super) fn push(&mut self, content: Content, card: Option<&Card>) {
+    pub(crate) fn push(&mut self, content: Content, card: Option<&Card>) {
         self.contents.push(content);
         self.metadata.push(card.map_or(Value::Null, |card| json!({ CARD: card })));
     }
 
-    pub(super) fn followed_by(mut self, other: Self) -> Self {
+    pub(crate) fn followed_by(mut self, other: Self) -> Self {
         self.contents.extend(other.contents);
         self.metadata.extend(other.metadata);
         self

@@ -3,8 +3,8 @@
 
 use serde_json::json;
 
-use super::providers::draft::check_model;
-use super::{Service, ServiceError};
+use crate::providers::draft::check_model;
+use crate::{Service, ServiceError};
 use turnleaf_domain::branch::{Frozen, resolve_lock};
 use turnleaf_domain::excerpt::first_words;
 use turnleaf_domain::tool::ToolChoice;
@@ -38,7 +38,7 @@ pub struct Place {
 }
 
 /// What a branch is called after the message that it begins with.
-pub(super) fn name_after(says: &[Content]) -> String {
+pub(crate) fn name_after(says: &[Content]) -> String {
     let words = first_words(&content_text(says), BRANCH_NAME_CHARS);
     if words.is_empty() { "branch".to_owned() } else { words }
 }
@@ -49,7 +49,7 @@ fn numbered(name: &str, n: usize) -> String {
 }
 
 /// How a new branch comes about.
-pub(super) struct Leaving<'a> {
+pub(crate) struct Leaving<'a> {
     /// The new branch's.
     pub id: BranchId,
     pub source: &'a Branch,
@@ -77,13 +77,13 @@ impl Service {
 
     /// The chat, held until the transaction ends: who adds to one chat does so one after the other, and reads what the
     /// one before has stored. Call this after the request's name is taken and before anything of the chat is read.
-    pub(super) async fn hold_chat(&self, tx: &mut Tx, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
+    pub(crate) async fn hold_chat(&self, tx: &mut Tx, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
         chats::hold(tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
         chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
     /// Finds the place of a user turn in a chat that is held.
-    pub(super) async fn place(
+    pub(crate) async fn place(
         &self,
         tx: &mut Tx,
         chat: &Chat,
@@ -138,7 +138,7 @@ impl Service {
 
     /// The branch on which something is added in a chat that is held: the source itself at its end and with its lock,
     /// else one that leaves it.
-    pub(super) async fn go_on_or_fork(
+    pub(crate) async fn go_on_or_fork(
         &self,
         tx: &mut Tx,
         chat: &Chat,
@@ -159,7 +159,7 @@ impl Service {
     }
 
     /// The lock of a branch that leaves `source` for what is wanted; the source's own where nothing is.
-    pub(super) fn lock_from(&self, source: &Branch, wanted: &Wanted) -> Result<Lock, ServiceError> {
+    pub(crate) fn lock_from(&self, source: &Branch, wanted: &Wanted) -> Result<Lock, ServiceError> {
         let lock = self.resolve(source, wanted);
         // What could be a provider may have been one a moment ago; what could not is a mistake.
         let named = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
@@ -214,7 +214,7 @@ impl Service {
     }
 
     /// A branch whose provider is gone keeps its lock and can be read; to go on needs another one (ux.md 5.4).
-    pub(super) fn check_available(&self, lock: &Lock, from: Option<TurnId>) -> Result<(), ServiceError> {
+    pub(crate) fn check_available(&self, lock: &Lock, from: Option<TurnId>) -> Result<(), ServiceError> {
         self.check_provider(&lock.provider, Some(&lock.model), from)
     }
 
@@ -239,7 +239,7 @@ impl Service {
     }
 
     /// Whether one more version fits below a turn.
-    pub(super) async fn check_room(
+    pub(crate) async fn check_room(
         &self,
         tx: &mut Tx,
         chat: ChatId,
@@ -254,13 +254,13 @@ impl Service {
 
     /// What a branch with this lock says in every request: the chat's prompt and the tools of this choice as they are
     /// now.
-    pub(super) async fn frozen(&self, chat: &Chat, lock: &Lock, choice: &ToolChoice) -> Frozen {
+    pub(crate) async fn frozen(&self, chat: &Chat, lock: &Lock, choice: &ToolChoice) -> Frozen {
         let tools = self.offered_to(chat.owner_id, lock, choice).await;
         Frozen { system_prompt: chat.system_prompt.clone(), tools: Some(tools) }
     }
 
     /// A new branch that leaves another, in a chat that is held.
-    pub(super) async fn fork(&self, tx: &mut Tx, chat: &Chat, leaving: Leaving<'_>) -> Result<Branch, ServiceError> {
+    pub(crate) async fn fork(&self, tx: &mut Tx, chat: &Chat, leaving: Leaving<'_>) -> Result<Branch, ServiceError> {
         let Leaving { id, source, from, origin, lock, name } = leaving;
         if branches::count(tx, chat.id).await? >= limits::BRANCHES_PER_CHAT {
             let message = format!("a chat has at most {} branches", limits::BRANCHES_PER_CHAT);

@@ -5,10 +5,10 @@
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use super::error::Unfit;
-use super::messages::{self, Message, MessageBlock, Piece};
-use super::turns::StartTurn;
-use super::{Service, ServiceError};
+use crate::error::Unfit;
+use crate::turns::StartTurn;
+use crate::turns::messages::{self, Message, MessageBlock, Piece};
+use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::{Card, DOCUMENT, WRAPPING_TOKENS, image_tokens, is_attached, is_reference};
 use turnleaf_domain::context::approx_tokens;
 use turnleaf_domain::{Block, Content, DocumentId, Invalid, Role, Turn, TurnId, UserId, limits, quoted, selection};
@@ -33,7 +33,7 @@ struct Sums {
 
 impl Service {
     /// The message of a request, with what the draft of its chat has attached where it takes that.
-    pub(super) async fn message_to_send(&self, owner: UserId, request: &StartTurn) -> Result<Message, ServiceError> {
+    pub(crate) async fn message_to_send(&self, owner: UserId, request: &StartTurn) -> Result<Message, ServiceError> {
         let mut blocks: Vec<MessageBlock> = Vec::new();
         if request.takes_attachments {
             let draft = self.draft(owner, request.chat_id).await?.unwrap_or_default();
@@ -45,7 +45,7 @@ impl Service {
 
     /// The same for an edit: what the old message has attached goes along where it is asked for, and what is named again
     /// is taken over as it is, also where it was deleted meanwhile.
-    pub(super) async fn message_in_other_words(
+    pub(crate) async fn message_in_other_words(
         &self,
         owner: UserId,
         old: TurnId,
@@ -68,7 +68,7 @@ impl Service {
     }
 
     /// Looks up what these blocks name. What is named as one of the `known` blocks names it is taken over.
-    pub(super) async fn attach(
+    pub(crate) async fn attach(
         &self,
         owner: UserId,
         pieces: Vec<Piece>,

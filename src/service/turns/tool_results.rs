@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::messages::Message;
-use super::{Service, ServiceError};
+use crate::turns::messages::Message;
+use crate::{Service, ServiceError};
 use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::{Block, BlockId, Content, Turn};
 use turnleaf_store::db::Tx;
@@ -14,7 +14,7 @@ use turnleaf_store::turn_blocks;
 ///
 /// # Errors
 /// `NotFound` where the reply before the message has no such call, `already_answered` where its result is there.
-pub(super) fn bind_results(parent: Option<&Turn>, message: &mut Turn) -> Result<(), ServiceError> {
+pub(crate) fn bind_results(parent: Option<&Turn>, message: &mut Turn) -> Result<(), ServiceError> {
     let mut answered: HashSet<BlockId> = HashSet::new();
     for block in &mut message.blocks {
         let Content::ToolResult { tool_use_id, tool_name, .. } = &mut block.content else { continue };
@@ -40,7 +40,7 @@ pub(super) fn bind_results(parent: Option<&Turn>, message: &mut Turn) -> Result<
 }
 
 /// The message in new words with the results that it held, where they bring none themselves.
-pub(super) fn with_results_of(old: &Turn, message: Message) -> Message {
+pub(crate) fn with_results_of(old: &Turn, message: Message) -> Message {
     let is_result = |content: &Content| matches!(content, Content::ToolResult { .. });
     if message.contents.iter().any(is_result) {
         return message;
@@ -51,7 +51,7 @@ pub(super) fn with_results_of(old: &Turn, message: Message) -> Message {
 
 impl Service {
     /// Refuses a message with a result of a call that another message answered, in a chat that is held.
-    pub(super) async fn check_unanswered(&self, tx: &mut Tx, message: &Turn) -> Result<(), ServiceError> {
+    pub(crate) async fn check_unanswered(&self, tx: &mut Tx, message: &Turn) -> Result<(), ServiceError> {
         for block in &message.blocks {
             let Content::ToolResult { tool_use_id, .. } = &block.content else { continue };
             let Some(call) = block.parent_block_id else { continue };

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
-use super::exchanges::{Started, written};
-use super::messages::Message;
-use super::placement::{Leaving, Wanted};
-use super::turns::StartTurn;
-use super::{Service, ServiceError};
+use crate::turns::StartTurn;
+use crate::turns::exchanges::{Started, written};
+use crate::turns::messages::Message;
+use crate::turns::placement::{Leaving, Wanted};
+use crate::{Service, ServiceError};
 use turnleaf_domain::excerpt::first_words;
 use turnleaf_domain::{
     Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, TurnStatus,
@@ -95,7 +95,7 @@ impl Service {
     }
 
     /// "retry 2 · What is it?": which version it is, of the answer to what.
-    pub(super) async fn name_of_version(
+    pub(crate) async fn name_of_version(
         &self,
         tx: &mut Tx,
         word: &str,
@@ -107,7 +107,7 @@ impl Service {
     }
 
     /// A version of a reply in a person's words, on a branch of its own with the same lock. Nobody is asked for it.
-    pub(super) async fn edit_reply(
+    pub(crate) async fn edit_reply(
         &self,
         mut tx: Tx,
         (chat, old): (Chat, Turn),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 pub use bounds::{FreeSpace, FreeSpaceProbe, StorageLimits, StorageRefusal, size_text};
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::{UserId, limits};
 use turnleaf_store::storage::{self, StoredBytes};
 
@@ -61,17 +61,17 @@ impl Service {
     }
 
     /// The same for what an import brings, whose own file is not counted.
-    pub(super) async fn check_imported_growth(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
+    pub(crate) async fn check_imported_growth(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
         self.check(owner, bytes, Waiting::IsLeftOut).await
     }
 
     /// Counts what was stored since the last measurement, so that many small things do not pass one by one.
-    pub(super) async fn note_growth(&self, owner: UserId, bytes: u64) {
+    pub(crate) async fn note_growth(&self, owner: UserId, bytes: u64) {
         self.storage().add(owner, bytes).await;
     }
 
     /// What was purged makes room at once.
-    pub(super) fn note_purge(&self) {
+    pub(crate) fn note_purge(&self) {
         self.storage().clear();
     }
 

@@ -6,7 +6,7 @@ use super::operation::{Operation, operation};
 use crate::domain::Graft;
 use crate::server::http::compare::CompareQuery;
 use crate::server::http::grafts::{GraftBody, NewGraftBody};
-use turnleaf_service::compare::Comparison;
+use turnleaf_service::branches::compare::Comparison;
 
 pub fn operations() -> Vec<Operation> {
     let example = "0190b5b4-7c1e-7abc-8def-0123456789ab";

@@ -9,7 +9,7 @@ use crate::server::http::documents::{
 };
 use crate::server::http::drafts::{AttachBody, AttachedBody};
 use crate::server::http::uploads::{UploadBody, UploadQuery};
-use turnleaf_service::compare::words::Diff;
+use turnleaf_service::branches::compare::words::Diff;
 
 const UNREADABLE: &str = "`encoding`: which is not known; `choices` names some. `empty_file`, `no_text`, `damaged_file`, \
     `unpacks_too_large`, `unreadable_file`: what is in it cannot be used. `invalid`: a value cannot be.";

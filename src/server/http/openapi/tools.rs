@@ -7,7 +7,7 @@ use crate::domain::tool::ToolChoice;
 use crate::server::http::tools::{
     BranchToolsBody, ChangedServerBody, ChatToolsBody, PolicyBody, SetPolicyBody, ToolServerBody, ToolsBody,
 };
-use turnleaf_service::tool_servers::{ToolServerView, ToolView};
+use turnleaf_service::tools::servers::{ToolServerView, ToolView};
 
 const LOCKED: &str = "`server_locked`: the configuration file sets it.";
 const NOT_DOABLE: &str = "`invalid`: a value cannot be; `field` names it.";

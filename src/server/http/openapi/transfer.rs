@@ -5,7 +5,7 @@ use serde_json::json;
 use super::operation::{Operation, operation};
 use crate::server::http::exports::ExportQuery;
 use crate::server::http::imports::{ImportBegun, ImportQuery};
-use turnleaf_service::imports::ImportJob;
+use turnleaf_service::transfer::imports::ImportJob;
 
 pub fn operations() -> Vec<Operation> {
     let file = || json!({ "type": "string" });

@@ -6,7 +6,7 @@ use super::operation::{Operation, operation};
 use crate::domain::Turn;
 use crate::server::http::events::EventsQuery;
 use crate::server::http::turns::{Edit, NewTurn, Retry, StartedBody};
-use turnleaf_service::generations::Generation;
+use turnleaf_service::turns::generations::Generation;
 
 const NOT_DOABLE: &str =
     "`empty_message`, `parent_other_chat`, `out_of_range`, `invalid`: it is well formed and cannot be done.";

@@ -20,9 +20,9 @@ use crate::server::http::events::{Outgoing, outgoing};
 use crate::server::http::open_streams::OpenStream;
 use crate::server::http::problem::Problem;
 use turnleaf_platform::tasks;
-use turnleaf_service::growth::{Grown, PathEnd};
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::paths::growth::{Grown, PathEnd};
 use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::{Cursor, Followed, ServiceError};
 
 /// Messages that wait for a client that reads slowly; its turn waits in the journal.

@@ -11,7 +11,7 @@ use crate::domain::excerpt::first_words;
 use crate::domain::{Content, Role, Turn, TurnId};
 use crate::server::plain_pages::turns::address;
 use crate::ui::erased::view;
-use turnleaf_service::generations::Sent;
+use turnleaf_service::turns::generations::Sent;
 
 /// So many of the largest messages are named.
 const LARGEST: usize = 5;

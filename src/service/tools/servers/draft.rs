@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::headers::{self, Headers};
 use crate::providers::Sealer;
+use crate::providers::headers::{self, Headers};
 use turnleaf_domain::{Invalid, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::is_tool_server_id;

@@ -3,8 +3,8 @@
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::headers::Headers;
 use crate::providers::Sealer;
+use crate::providers::headers::Headers;
 use turnleaf_platform::base_url;
 use turnleaf_platform::sealing::{Place, Unopened};
 use turnleaf_store::tool_servers::StoredToolServer;

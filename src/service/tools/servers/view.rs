@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::toolbox::trust::Trust;
+use crate::tools::toolbox::trust::Trust;
 use turnleaf_domain::approval::Policy;
 use turnleaf_domain::plain::hidden_characters;
 use turnleaf_platform::config::tool_servers::{Reach, ToolServer};

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::key::new_id;
 use super::report::{Import, ImportReport};
-use crate::uploads::{UploadKind, forms_of, store_forms};
+use crate::documents::uploads::{UploadKind, forms_of, store_forms};
 use crate::{Service, ServiceError};
 use turnleaf_convert::{Form, Picture, Refused};
 use turnleaf_domain::DocumentId;

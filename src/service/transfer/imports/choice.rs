@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::report::ImportReport;
 use crate::Service;
-use crate::tool_choice::check_kept;
+use crate::tools::choice::check_kept;
 use turnleaf_domain::UserId;
 use turnleaf_domain::tool::{PROVIDER, ToolChoice};
 use turnleaf_interchange::{Finding, Place, What};

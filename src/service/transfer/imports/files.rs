@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use super::key::Key;
 use super::report::{Import, ImportReport};
 use crate::documents::change::{Words, checked_title, kind_of, written};
-use crate::uploads::UploadKind;
+use crate::documents::uploads::UploadKind;
 use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::DOCUMENT;
 use turnleaf_domain::{Content, DocumentId, Role, UserId, limits};

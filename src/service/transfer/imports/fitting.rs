@@ -1,7 +1,7 @@
 //! Whether what an import brings has room: chats come in whole or not at all, and what does not fit is counted and told.
 
 use super::report::{Import, ImportReport, ImportedChat, Outcome};
-use crate::storage::bounds::StorageRefusal;
+use crate::usage::storage::bounds::StorageRefusal;
 use crate::{Service, ServiceError};
 use turnleaf_domain::UserId;
 use turnleaf_interchange::{Finding, Place, What};

@@ -245,7 +245,7 @@ mod tests {
     use std::io::Read as _;
 
     use super::*;
-    use crate::imports::ImportJobs;
+    use crate::transfer::imports::ImportJobs;
     use turnleaf_platform::ids;
 
     #[tokio::test]

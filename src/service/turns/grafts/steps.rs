@@ -5,9 +5,9 @@
 use serde_json::json;
 
 use super::{advance_to, last_reply, repeatable, step_id};
-use crate::exchanges::{ExchangeOf, Started};
 use crate::once::hash;
-use crate::placement::{Place, Wanted};
+use crate::turns::exchanges::{ExchangeOf, Started};
+use crate::turns::placement::{Place, Wanted};
 use crate::{Service, ServiceError};
 use turnleaf_domain::Turn;
 use turnleaf_domain::graft::{GraftStatus, NextStep, PauseReason};
