@@ -14,7 +14,6 @@ use turnleaf_store::documents;
 use turnleaf_store::documents::purge::Doomed;
 use turnleaf_store::documents::write;
 
-pub mod blobs;
 pub mod change;
 pub mod spools;
 pub mod uploads;

@@ -20,6 +20,7 @@ use turnleaf_store::Tx;
 use turnleaf_store::blobs::{self, FormKind, ImageForm};
 use turnleaf_store::uploads::{self, NewUpload};
 
+pub use turnleaf_store::blobs::StoredBlob;
 pub use turnleaf_store::uploads::{Upload, UploadKind};
 
 /// What an upload became.
@@ -118,6 +119,16 @@ impl Service {
     /// The newest upload of these bytes, which may be forgotten although they are still named.
     pub async fn upload_of(&self, owner: UserId, sha256: &str) -> Result<Option<Upload>, ServiceError> {
         Ok(uploads::find(self.db(), owner, sha256).await?)
+    }
+
+    /// The bytes of this hash (64 hex digits in lower case), as long as a turn of the owner's that is not deleted names
+    /// them.
+    pub async fn blob(&self, owner: UserId, sha256: &str) -> Result<StoredBlob, ServiceError> {
+        let is_hash = sha256.len() == 64 && sha256.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if !is_hash {
+            return Err(ServiceError::NotFound);
+        }
+        blobs::find(self.db(), owner, sha256).await?.ok_or(ServiceError::NotFound)
     }
 
     /// Whether a person's files may grow by this much. What is there already takes no more.

@@ -23,7 +23,6 @@ mod archived;
 mod arriving;
 mod choice;
 mod differences;
-mod dry_run;
 mod filed;
 mod files;
 mod fitting;

@@ -1,13 +1,13 @@
 //! What is to be taken in, and what came of it.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::differences::{Apart, difference};
-use super::dry_run::DryRunTally;
 use super::redrawn::Redrawn;
-use turnleaf_domain::{ChatId, Difference, UserId};
+use turnleaf_domain::{ChatId, Difference, DocumentId, UserId};
 use turnleaf_interchange::{Finding, Format, What};
 
 /// Chats and findings that are told one by one; the rest is told as numbers.
@@ -150,6 +150,46 @@ impl ImportReport {
         }
         if self.chats.len() < TOLD {
             self.chats.push(chat);
+        }
+    }
+}
+
+/// The rows that a dry run would have stored so far, blobs and documents, and what they take: later parts of the file refer
+/// to them as if they were there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct DryRunTally {
+    blobs: HashSet<String>,
+    documents: HashSet<DocumentId>,
+    bytes: u64,
+}
+
+impl DryRunTally {
+    /// What all of it takes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub fn has_blob(&self, sha256: &str) -> bool {
+        self.blobs.contains(sha256)
+    }
+
+    pub fn has_document(&self, id: DocumentId) -> bool {
+        self.documents.contains(&id)
+    }
+
+    pub fn add_blob(&mut self, sha256: String, bytes: u64) {
+        if self.blobs.insert(sha256) {
+            self.bytes += bytes;
+        }
+    }
+
+    pub fn add_chat(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
+    pub fn add_document(&mut self, id: DocumentId, bytes: u64) {
+        if self.documents.insert(id) {
+            self.bytes += bytes;
         }
     }
 }
