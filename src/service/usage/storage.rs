@@ -67,12 +67,12 @@ impl Service {
 
     /// Counts what was stored since the last measurement, so that many small things do not pass one by one.
     pub(crate) async fn note_growth(&self, owner: UserId, bytes: u64) {
-        self.storage().add(owner, bytes).await;
+        self.storage().measured().add(owner, bytes).await;
     }
 
     /// What was purged makes room at once.
     pub(crate) fn note_purge(&self) {
-        self.storage().clear();
+        self.storage().measured().clear();
     }
 
     async fn check(&self, owner: UserId, bytes: u64, waiting: Waiting) -> Result<(), ServiceError> {
@@ -90,7 +90,7 @@ impl Service {
         let growth = waiting.saturating_add(self.spooled().of_owner(owner)).saturating_add(bytes);
         let fits = |used: u64| used < quota_bytes && used.saturating_add(growth) <= quota_bytes;
         let measure = async || Ok::<_, ServiceError>(storage::measure(self.db(), owner).await?.total());
-        let fits = limits.check(owner, refused_for, fits, measure).await?;
+        let fits = limits.measured().check(owner, refused_for, fits, measure).await?;
         if fits { Ok(()) } else { Err(StorageRefusal::QuotaReached { quota_bytes }.into()) }
     }
 }

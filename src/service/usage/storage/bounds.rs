@@ -87,7 +87,7 @@ struct Limits {
 /// What each person keeps, as it was last measured, with what was admitted since. A person's requests measure one after the
 /// other, so that all but the first find the number there; those of others do not wait for them.
 #[derive(Default)]
-struct Measurements(std::sync::Mutex<HashMap<UserId, Arc<Mutex<Option<Measured>>>>>);
+pub(super) struct Measurements(std::sync::Mutex<HashMap<UserId, Arc<Mutex<Option<Measured>>>>>);
 
 #[derive(Debug, Clone, Copy)]
 struct Measured {
@@ -101,7 +101,7 @@ impl Measurements {
     }
 
     /// Whether the number fits. One that does not is taken for the present one for `refused_for`, one that does for longer.
-    async fn check<E>(
+    pub async fn check<E>(
         &self,
         owner: UserId,
         refused_for: Duration,
@@ -121,14 +121,14 @@ impl Measurements {
         Ok(fits(used))
     }
 
-    async fn add(&self, owner: UserId, bytes: u64) {
+    pub async fn add(&self, owner: UserId, bytes: u64) {
         if let Some(measured) = &mut *self.of_owner(owner).lock().await {
             measured.used = measured.used.saturating_add(bytes);
         }
     }
 
     /// Something was deleted: everybody is measured anew.
-    fn clear(&self) {
+    pub fn clear(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
@@ -152,26 +152,9 @@ impl StorageLimits {
         Some(self.0.quota_bytes.load(Ordering::Relaxed)).filter(|quota| *quota > 0)
     }
 
-    /// Whether what a person keeps fits, by what was measured not long ago or is measured now. A number that does not fit is
-    /// taken for the present one for `refused_for`, one that does for longer.
-    pub(super) async fn check<E>(
-        &self,
-        owner: UserId,
-        refused_for: Duration,
-        fits: impl Fn(u64) -> bool,
-        measure: impl AsyncFnOnce() -> Result<u64, E>,
-    ) -> Result<bool, E> {
-        self.0.measured.check(owner, refused_for, fits, measure).await
-    }
-
-    /// Counts what was stored since the last measurement.
-    pub(super) async fn add(&self, owner: UserId, bytes: u64) {
-        self.0.measured.add(owner, bytes).await;
-    }
-
-    /// Everybody is measured anew.
-    pub(super) fn clear(&self) {
-        self.0.measured.clear();
+    /// What was measured against the quota.
+    pub(super) fn measured(&self) -> &Measurements {
+        &self.0.measured
     }
 
     /// Whether every disk has its free space. Where it cannot be told, the database says what is wrong with it.
