@@ -5,7 +5,7 @@ mod likely;
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, UTF_8};
 
 use crate::{Kind, Refused, tidy};
 use turnleaf_domain::limits;
@@ -22,7 +22,7 @@ pub fn looks_like_text(bytes: &[u8]) -> bool {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return encoding == UTF_8 && !bytes.contains(&0) || encoding != UTF_8 && !bytes.starts_with(UTF_32LE);
     }
-    if unmarked_utf_16(bytes).is_some() {
+    if likely::unmarked_utf_16(bytes).is_some() {
         return true;
     }
     let sample = &bytes[..bytes.len().min(limits::ENCODING_SAMPLE)];
@@ -65,7 +65,7 @@ pub fn text(kind: Kind, bytes: &[u8], label: Option<&str>) -> Result<String, Ref
 
 /// The text, if the bytes leave no doubt: UTF-8, or a page that says its encoding and is in it.
 fn sure(kind: Kind, bytes: &[u8]) -> Option<Cow<'_, str>> {
-    if unmarked_utf_16(bytes).is_some() || likely::switches(bytes) {
+    if likely::unmarked_utf_16(bytes).is_some() || likely::switches(bytes) {
         return None;
     }
     let utf_8 = || in_encoding(UTF_8, bytes);
@@ -84,20 +84,6 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let said = head.split_once("charset=")?.1.trim_start_matches(['"', '\'', ' ']);
     let label = said.split(|c: char| !c.is_ascii_alphanumeric() && !"-_:.+".contains(c)).next()?;
     Encoding::for_label_no_replacement(label.as_bytes()).filter(|encoding| encoding.is_ascii_compatible())
-}
-
-/// UTF-16 without a mark, of text with many letters of ASCII: every second byte is NUL.
-fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
-    let sample = &bytes[..bytes.len().min(limits::ENCODING_SAMPLE)];
-    let (pairs, rest) = sample.as_chunks::<2>();
-    let nul = |at: usize| pairs.iter().filter(|pair| pair[at] == 0).count();
-    let (first, second) = (nul(0), nul(1));
-    let is_most = |count: usize| count * 2 > pairs.len();
-    match rest.is_empty() {
-        true if is_most(second) && first == 0 => Some(UTF_16LE),
-        true if is_most(first) && second == 0 => Some(UTF_16BE),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub fn read(kind: Kind, file: &[u8]) -> Result<Picture, Refused> {
         Kind::WebP => Style::WebP,
         _ => Style::Drawing,
     };
-    let animation = if kind == Kind::Gif { animation::read(file) } else { None };
+    let animation = if kind == Kind::Gif { animation::read(file, bounds()) } else { None };
     let is_animated = animation.is_some();
     let image = match animation {
         Some(form) => form,

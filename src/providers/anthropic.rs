@@ -10,7 +10,6 @@ pub mod blocks;
 pub mod endpoint;
 pub mod message;
 pub mod models;
-mod own;
 pub mod repair;
 pub mod request;
 pub mod stream;

@@ -5,18 +5,17 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::pictures::without_bytes;
+use crate::pictures::said::{SaidImage, without_bytes};
 use crate::provider::Item;
-use images::Images;
-use own::OwnCall;
+use own::OwnCalls;
+use turnleaf_domain::attachment::{CARD, Card};
 use turnleaf_domain::block::{ToolStatus, chat_seq};
 use turnleaf_domain::notice::is_notice;
 use turnleaf_domain::tool::parse_arguments;
-use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId};
+use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId, limits};
 
-mod images;
 mod own;
 
 /// Where the blocks of one generation go.
@@ -48,6 +47,15 @@ enum Open {
     Thinking { id: BlockId, text: String, redacted: Option<String>, since: Option<Duration> },
 }
 
+/// What is known of the images of one generation. Their bytes stand in no event.
+#[derive(Debug, Default)]
+struct Images {
+    /// Their hashes: some servers say an image more than once.
+    said: Vec<String>,
+    /// Whose bytes nobody has taken yet.
+    new: Vec<(BlockId, SaidImage)>,
+}
+
 type Stamp = Box<dyn FnMut() -> (BlockId, DateTime<Utc>) + Send>;
 
 /// Makes the blocks of one generation.
@@ -60,7 +68,7 @@ pub struct BlockBuilder {
     indexes: Vec<u64>,
     /// How many of `calls` have ended.
     ended: usize,
-    own: Vec<OwnCall>,
+    own: OwnCalls,
     images: Images,
     last_thinking: Option<BlockId>,
     last_at: Option<Duration>,
@@ -76,7 +84,7 @@ impl BlockBuilder {
             calls: Vec::new(),
             indexes: Vec::new(),
             ended: 0,
-            own: Vec::new(),
+            own: OwnCalls::default(),
             images: Images::default(),
             last_thinking: None,
             last_at: None,
@@ -85,7 +93,7 @@ impl BlockBuilder {
 
     /// Knows the calls of the reply's earlier steps that the provider runs itself and has not answered yet.
     pub fn going_on(mut self, blocks: &[Block]) -> Self {
-        self.own = own::unanswered(blocks);
+        self.own = OwnCalls::unanswered(blocks);
         self
     }
 
@@ -110,7 +118,7 @@ impl BlockBuilder {
             Item::ToolCall { index, id, name } => self.tool_call(index, id, name, out),
             Item::ToolArguments { index, text } => self.tool_arguments(index, &text, out),
             Item::OwnCall { id, name, server } => self.own_call(id, name, server, out),
-            Item::OwnArguments { id, text } => self.own_arguments(&id, &text, out),
+            Item::OwnArguments { id, text } => out.extend(self.own.write(&id, &text)),
             Item::OwnResult { id, name, result, is_error } => self.own_result(id, name, result, is_error, out),
             Item::Image(image) => self.image(image, out),
             Item::Opaque(map) => self.opaque(map, out),
@@ -134,7 +142,7 @@ impl BlockBuilder {
             let content = tool_use(call.tool_use_id.clone(), call.name.clone(), arguments, Some(call.raw.clone()));
             out.push(Event::BlockEnd { block_id: call.block_id, state, content: Some(content) });
         }
-        self.close_own(state, out);
+        out.extend(self.own.close(state));
     }
 
     /// The calls so far, in order of appearance; their arguments are final once `close` was called.
@@ -145,6 +153,11 @@ impl BlockBuilder {
     /// Bytes of the longest arguments so far.
     pub fn longest_arguments(&self) -> usize {
         self.calls.iter().map(|call| call.raw.len()).max().unwrap_or_default()
+    }
+
+    /// The bytes of the images that appeared since: they are stored together with their blocks.
+    pub fn take_images(&mut self) -> Vec<(BlockId, SaidImage)> {
+        std::mem::take(&mut self.images.new)
     }
 
     /// The `seq` that the next block of the turn gets.
@@ -207,6 +220,49 @@ impl BlockBuilder {
             call.raw.push_str(more);
             out.push(Event::BlockDelta { block_id: call.block_id, text: more.to_owned() });
         }
+    }
+
+    fn own_call(&mut self, id: String, name: String, server: Option<String>, out: &mut Vec<Event>) {
+        self.end_open(BlockState::Done, out);
+        let mut block = self.block(own::begun(&id, &name), BlockState::Open);
+        block.block_metadata = own::metadata(&name, server);
+        self.own.begin(id, name, block.id, self.last_at);
+        out.push(Event::BlockStart { block });
+    }
+
+    /// The call is over. A result that no call is known for stands for itself.
+    fn own_result(&mut self, id: String, name: String, result: Value, is_error: bool, out: &mut Vec<Event>) {
+        self.end_open(BlockState::Done, out);
+        let (call, ended) = self.own.end(&id, is_error, self.last_at).unzip();
+        out.extend(ended);
+        let (result, metadata) = own::within(result);
+        let tool_name = call.as_ref().map_or(name, |call| call.name.clone());
+        let content =
+            Content::ToolResult { tool_use_id: id, tool_name, result, success: !is_error, is_error, metadata };
+        let mut block = self.block(content, BlockState::Done);
+        block.author = Author::Tool;
+        block.parent_block_id = call.map(|call| call.block_id);
+        out.push(Event::BlockStart { block });
+    }
+
+    fn image(&mut self, image: SaidImage, out: &mut Vec<Event>) {
+        if self.images.said.contains(&image.sha256) {
+            return;
+        }
+        self.images.said.push(image.sha256.clone());
+        let number = self.images.said.len();
+        if number > limits::REPLY_IMAGES {
+            let about = json!({"bytes": image.bytes.len(), "mime": image.mime});
+            return self.opaque(Map::from_iter([("type".into(), "x:image".into()), ("value".into(), about)]), out);
+        }
+        self.end_open(BlockState::Done, out);
+        let alt = image.alt(number);
+        let card = Card { title: alt.clone(), size: image.size, ..Card::default() };
+        let content = Content::Image { blob: image.sha256.clone(), mime: image.mime.to_owned(), alt };
+        let mut block = self.block(content, BlockState::Done);
+        block.block_metadata = Value::Object(Map::from_iter([(CARD.to_owned(), json!(card))]));
+        self.images.new.push((block.id, image));
+        out.push(Event::BlockStart { block });
     }
 
     fn opaque(&mut self, mut map: Map<String, Value>, out: &mut Vec<Event>) {

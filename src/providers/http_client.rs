@@ -2,6 +2,7 @@
 //! unpacks nothing and measures no clock but that of connecting. What an answer means is decided elsewhere.
 
 pub mod guard;
+mod target;
 pub(super) mod unreached;
 
 use std::sync::{Arc, OnceLock};
@@ -11,17 +12,16 @@ use futures::StreamExt;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
 };
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 
 use crate::provider::{ERROR_BODY_BYTES, Refused, Reply};
-use crate::redact::Secrets;
 use crate::{classify, clean};
 use turnleaf_domain::{Failure, FailureKind, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_platform::endpoint::Endpoint;
 
 use self::guard::AddressUse;
+pub use self::target::{Auth, Target};
 pub use self::unreached::reason;
 
 /// Headers of a response worth keeping (providers.md 2.2); those that begin so are kept too.
@@ -39,51 +39,6 @@ const KEPT: [&str; 11] = [
     "location",
 ];
 const KEPT_PREFIXES: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
-
-/// Whom to ask, and as whom.
-#[derive(Debug, Clone)]
-pub struct Target {
-    /// The provider's name for people, for sentences about failures.
-    pub provider: Arc<str>,
-    pub base_url: Arc<str>,
-    pub api_key: Option<SecretString>,
-    /// The header that carries the key.
-    pub auth: Auth,
-    /// What the API wants beside the key, such as its version; names in lower case.
-    pub headers: Vec<(&'static str, String)>,
-    /// What the endpoint's owner wants beside it.
-    pub extra_headers: Arc<[(String, SecretString)]>,
-    /// Whether it may be anywhere but on the open internet.
-    pub local_network: bool,
-    pub secrets: Secrets,
-    /// Those that are taken out of replies too, before anything reads or stores them.
-    pub reply_secrets: Secrets,
-}
-
-/// How a key is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Auth {
-    Bearer,
-    /// The key alone under this name.
-    Header(&'static str),
-}
-
-impl Target {
-    /// An endpoint that takes its key as most do.
-    pub fn new(endpoint: &Endpoint) -> Self {
-        Self {
-            provider: endpoint.name.as_str().into(),
-            base_url: endpoint.base_url.as_str().into(),
-            api_key: endpoint.api_key.clone(),
-            auth: Auth::Bearer,
-            headers: Vec::new(),
-            extra_headers: endpoint.headers.clone().into(),
-            local_network: endpoint.local_network,
-            secrets: Secrets::new(endpoint.secrets().cloned()),
-            reply_secrets: Secrets::new(endpoint.credentials()),
-        }
-    }
-}
 
 /// The client. Cheap to clone; built at the first use, because reading the system's certificates takes a while.
 #[derive(Debug, Clone, Default)]

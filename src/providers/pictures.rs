@@ -13,7 +13,7 @@ use turnleaf_domain::{Content, Role};
 
 mod fit;
 mod measure;
-mod said;
+pub(crate) mod said;
 
 pub use fit::{LeftOut, fit};
 pub use measure::{raster, size};

@@ -7,7 +7,7 @@ use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
 pub use super::attached::{Attached, Shown, ShownImage};
-use crate::pictures::SaidImage;
+use crate::pictures::said::SaidImage;
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::notice::Notice;
 use turnleaf_domain::repair::{KeptResponse, Repair};

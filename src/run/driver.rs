@@ -10,37 +10,28 @@ mod handed_over;
 mod pictures;
 mod recorder;
 mod repair;
+mod run;
 mod standing;
 mod tools;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use tokio::time::Instant;
 
 use self::recorder::Recorder;
+use self::run::{Halt, Next, Run, gone};
 use self::tools::Answered;
 use super::ending::{Ending, Spent, closing};
 use super::journal::Batch;
 use super::live::{Interrupt, Live};
 use super::supervisor::{Job, Supervisor};
 use turnleaf_domain::fold::Usages;
-use turnleaf_domain::{Charge, Cost, Event, Failure, FailureKind, GenerationId, Turn, TurnStatus, limits};
+use turnleaf_domain::{Cost, Failure, FailureKind, Turn, limits};
 use turnleaf_platform::ids;
 use turnleaf_providers::absent::Absent;
 use turnleaf_providers::builder::PendingCall;
-use turnleaf_providers::provider::{Attached, Provider};
-use turnleaf_providers::response::Response;
-use turnleaf_store::generations::requests::Base;
-use turnleaf_store::generations::{GenerationEnd, raw};
-
-/// Why a run stopped before it was complete.
-enum Halt {
-    Interrupted(Interrupt),
-    Failed(Failure),
-    /// The server goes down while the turn waits for a person: it stays as it is, for the next process.
-    Left,
-}
+use turnleaf_providers::provider::Attached;
+use turnleaf_store::generations::raw;
 
 /// Where a turn begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,54 +40,6 @@ pub enum Begins {
     Anew,
     /// It waits for a person, as an earlier process left it.
     WhereItWaits,
-}
-
-impl From<Failure> for Halt {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-/// What a generation that ended asks for.
-enum Next {
-    /// Nothing: the reply is complete.
-    Over,
-    /// Its tool calls, answered.
-    Tools(Vec<PendingCall>),
-    /// The next request: the provider paused in the middle of a long reply and goes on when it is sent back.
-    GoesOn,
-}
-
-/// One run in progress.
-struct Run<'a> {
-    supervisor: &'a Supervisor,
-    live: &'a Arc<Live>,
-    job: Job,
-    provider: Arc<dyn Provider>,
-    recorder: Recorder,
-    usages: Usages,
-    /// What the generations that ended cost, in order.
-    charges: Vec<Option<Charge>>,
-    context: Option<context::Context>,
-    /// After which request that of a step may be stored, where that was asked already.
-    earlier: Option<(u32, Option<Arc<Base>>)>,
-    /// Images of this turn's own steps that are read again.
-    pictures: Attached,
-    /// The request after which the provider paused. The same again would pause again.
-    paused_at: Option<Bytes>,
-    /// The bodies of this turn's generations that ended, in order.
-    steps_raw: Vec<Response>,
-    /// Under which id the provider keeps the last of them.
-    response_id: Option<String>,
-    /// The generations that were made, whose bytes are packed at the end.
-    generations: Vec<GenerationId>,
-    /// The number of the next generation. A request that was refused and repaired took one of its own.
-    step: u32,
-    /// What a refusal made of this turn's requests; one turn is repaired once.
-    repair: Option<repair::Repaired>,
-    deadline: Instant,
-    /// The end of the generation that a failure or a Stop cut off, still to be stored.
-    cut_off: Option<GenerationEnd>,
 }
 
 /// Drives the turn to its end, unless it is left waiting.
@@ -143,11 +86,6 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job, begins: 
     run.end(&ending).await;
 }
 
-fn gone(provider: &str) -> Failure {
-    Failure::new(FailureKind::ProviderUnreachable, provider)
-        .with_detail("this provider is not configured on the server any more")
-}
-
 /// Ends a turn whose run cannot go on (or never began).
 pub async fn fail(supervisor: &Supervisor, live: &Arc<Live>, failure: Failure) {
     let recorder = Recorder::new(live.clone(), supervisor.journal().clone());
@@ -177,18 +115,6 @@ impl Run<'_> {
         }
     }
 
-    /// Looks for the provider anew: while a person was waited for, its settings may have changed.
-    fn meet_provider(&mut self) -> Result<(), Failure> {
-        let lock = &self.job.lock;
-        let provider = self.supervisor.registry().find(&lock.provider).ok_or_else(|| gone(&lock.provider))?;
-        if provider.api() != self.provider.api() {
-            // What can be sent of earlier replies depends on what it speaks.
-            self.context = None;
-        }
-        self.provider = provider;
-        Ok(())
-    }
-
     async fn end(self, ending: &Ending) {
         let spent = Spent { usage: self.usages.sum(), cost: Cost::of_turn(self.charges.iter().map(Option::as_ref)) };
         let provider_state = if matches!(ending, Ending::Complete) { self.kept_state() } else { None };
@@ -199,13 +125,6 @@ impl Run<'_> {
             if let Err(error) = raw::pack(self.supervisor.db(), generation).await {
                 tracing::warn!(%generation, %error, "raw bytes stay in pieces until the next start");
             }
-        }
-    }
-
-    fn status(&mut self, status: TurnStatus) {
-        if self.recorder.status() != status {
-            let at = Some(self.supervisor.clock().now());
-            self.recorder.push(Event::TurnStatus { status, at });
         }
     }
 }

@@ -7,7 +7,8 @@ use async_stream::try_stream;
 use futures::Stream;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::live::{Joined, Line, Notification};
+use super::journal::Line;
+use super::live::{Joined, Notification};
 use super::supervisor::Supervisor;
 use turnleaf_domain::{FailureKind, Turn, TurnId, UserId};
 use turnleaf_store::{StoreError, turn_events, turns};

@@ -9,31 +9,9 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::hearing::Ear;
-use crate::journal::Batch;
+use crate::journal::batch::{Batch, Line};
 use turnleaf_domain::fold::{self, Applied};
 use turnleaf_domain::{Event, Failure, Turn, TurnId, UserId, limits};
-
-/// A numbered event, serialised once for the journal and for every follower.
-#[derive(Debug, Clone)]
-pub struct Line {
-    pub seq: u64,
-    /// The event as JSON, without turn and number.
-    pub json: Arc<str>,
-}
-
-impl Line {
-    /// An event with its number, serialised.
-    pub fn numbered(event: Event, seq: u64) -> (Event, Self) {
-        // Events hold strings, numbers and parsed JSON: nothing that serialising could refuse.
-        let json = serde_json::to_string(&event).unwrap_or_else(|_| r#"{"type":"unknown"}"#.into());
-        (event, Self { seq, json: json.into() })
-    }
-
-    /// The event's wire name. Events are written with their tag first.
-    pub fn name(&self) -> &str {
-        self.json.strip_prefix(r#"{"type":""#).and_then(|rest| rest.split('"').next()).unwrap_or("unknown")
-    }
-}
 
 /// Why a run was told to end.
 #[derive(Debug, Clone)]

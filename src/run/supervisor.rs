@@ -1,18 +1,17 @@
 //! The supervisor: starts runs, stops them, and waits for them when the server goes down.
 
+mod start;
+
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures::FutureExt;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::bases::Bases;
-use super::driver::{self, Begins};
 use super::ending::Ending;
 use super::journal::Journal;
 use super::live::{Interrupt, Live, LiveTurns};
@@ -20,7 +19,7 @@ use super::pace::Pace;
 use super::paths::Paths;
 use turnleaf_domain::settle::Settled;
 use turnleaf_domain::waiting::waits_for;
-use turnleaf_domain::{Capabilities, Chat, ChatId, Failure, FailureKind, Lock, Turn, TurnId, UserId, limits};
+use turnleaf_domain::{Capabilities, Chat, ChatId, Lock, Turn, TurnId, UserId, limits};
 use turnleaf_platform::clock::Clock;
 use turnleaf_providers::registry::Registry;
 use turnleaf_store::{Db, StoreError, turns};
@@ -188,51 +187,6 @@ impl Supervisor {
     /// Done when the server goes down.
     pub(super) async fn closing(&self) {
         self.0.closing.cancelled().await;
-    }
-
-    /// Drives the turn in a task of its own. It is in the list of running turns when this returns, so a Stop that comes
-    /// at once finds it.
-    pub fn start(&self, job: Job) {
-        let live = Arc::new(Live::new(job.owner, job.turn.clone()));
-        let id = job.turn.id;
-        let room = self.0.live.insert(id, live.clone());
-        // An error only says that nobody listens.
-        let _ = self.0.begun.send(job.chat.id);
-        let supervisor = self.clone();
-        self.0.tasks.spawn(async move {
-            if room {
-                supervisor.drive(live, job, Begins::Anew).await;
-            } else {
-                let failure = Failure::new(FailureKind::Internal, "").with_detail("too many replies run at once");
-                driver::fail(&supervisor, &live, failure).await;
-                supervisor.gone(&live, id);
-            }
-        });
-    }
-
-    /// Drives a turn that waits for a person, as an earlier process left it. Does nothing where it is driven already.
-    pub(super) fn go_on(&self, job: Job) {
-        let live = Arc::new(Live::new(job.owner, job.turn.clone()));
-        if !self.0.live.insert_waiting(job.turn.id, live.clone()) {
-            return;
-        }
-        let _ = self.0.begun.send(job.chat.id);
-        let supervisor = self.clone();
-        self.0.tasks.spawn(async move { supervisor.drive(live, job, Begins::WhereItWaits).await });
-    }
-
-    async fn drive(&self, live: Arc<Live>, job: Job, begins: Begins) {
-        let id = job.turn.id;
-        if AssertUnwindSafe(driver::drive(self, &live, job, begins)).catch_unwind().await.is_err() {
-            tracing::error!(turn = %id, "a run panicked; its turn ends as an error");
-            driver::fail(self, &live, Failure::new(FailureKind::Internal, "")).await;
-        }
-        self.gone(&live, id);
-    }
-
-    fn gone(&self, live: &Live, id: TurnId) {
-        self.0.live.remove(id);
-        live.end();
     }
 
     /// Stops a turn and returns once its ending is stored.

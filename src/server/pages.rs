@@ -18,9 +18,10 @@ use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView, Notice, Side, Starte
 use crate::domain::excerpt::first_words;
 use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, TurnStatus, UserId, limits};
 use turnleaf_platform::ids;
+use turnleaf_service::paths::{Path, window::Direction};
 use turnleaf_service::turns::Started as ServiceStarted;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::{Service, ServiceError, StoreError, chats::ChatChange};
-use turnleaf_service::{paths::Path, placement::Wanted, window::Direction};
 
 use crate::ui::locale::{Locale, locale, speak};
 pub use window::WholePath;

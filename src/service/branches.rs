@@ -1,12 +1,14 @@
 //! Branches as a person deals with them: list, make, change.
 
+pub mod compare;
+
 use std::collections::HashSet;
 
 use serde_json::json;
 
-use super::once::Made;
-use super::placement::{Leaving, Wanted};
-use super::{Service, ServiceError};
+use crate::once::Made;
+use crate::turns::placement::{Leaving, Wanted};
+use crate::{Service, ServiceError};
 use turnleaf_domain::branch::{ContextPolicy, Frozen};
 use turnleaf_domain::capabilities::Capabilities;
 use turnleaf_domain::chat::check_title;

@@ -1,12 +1,16 @@
-//! Chats as a whole: list, make, rename, pin, archive. Deleting is in [`super::trash`].
+//! Chats as a whole: list, make, rename, pin, archive. Deleting is in [`crate::trash`].
+
+pub mod copies;
+pub mod drafts;
+pub mod new_chats;
 
 use std::collections::HashSet;
 
 use serde_json::json;
 
-use super::once::Made;
-use super::placement::{Place, Wanted};
-use super::{Service, ServiceError};
+use crate::once::Made;
+use crate::turns::placement::{Place, Wanted};
+use crate::{Service, ServiceError};
 use turnleaf_domain::chat::{ChatSettings, check_title};
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{Branch, Chat, ChatId, Invalid, Origin, Params, UserId, limits};

@@ -3,9 +3,9 @@
 
 use chrono::{DateTime, Utc};
 
-use super::compare::words::Diff;
-use super::error::Unfit;
-use super::{Service, ServiceError};
+use crate::branches::compare::words::Diff;
+use crate::error::Unfit;
+use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, DocumentId, Needle, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
@@ -15,6 +15,8 @@ use turnleaf_store::documents::purge::Doomed;
 use turnleaf_store::documents::write;
 
 pub mod change;
+pub mod spools;
+pub mod uploads;
 
 pub use change::{DocumentChange, NewDocument, Source, TEXT_KINDS};
 pub use turnleaf_store::documents::{Document, Version};

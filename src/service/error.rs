@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::storage::StorageRefusal;
+use crate::usage::storage::bounds::StorageRefusal;
 use turnleaf_domain::Invalid;
 use turnleaf_store::StoreError;
 

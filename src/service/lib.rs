@@ -1,53 +1,24 @@
 //! What a person can do, as verbs: start a turn, edit it, stop it, try again, open a chat. Decides what may be; composes the
 //! writes of one deed into one transaction; then tells the runs. Knows nothing of HTTP or of pages.
 
-pub mod blobs;
 pub mod branches;
-pub mod calls;
 pub mod chats;
-pub mod compare;
-pub mod copies;
 pub mod documents;
-pub mod drafts;
 pub mod error;
-pub mod everything;
-pub mod exchanges;
-pub mod exports;
-pub mod find;
-pub mod generations;
-pub mod grafts;
-pub mod growth;
-pub mod headers;
-pub mod imports;
-pub mod messages;
-pub mod new_chats;
 pub mod once;
-pub mod outline;
 pub mod paths;
-pub mod placement;
 pub mod providers;
-pub mod reading;
-pub mod references;
 pub mod search;
-pub mod spools;
-pub mod standing;
-pub mod storage;
-pub mod tool_choice;
-pub mod tool_results;
-pub mod tool_servers;
-pub mod toolbox;
+pub mod tools;
+pub mod transfer;
 pub mod trash;
 pub mod turns;
-pub mod uploads;
 pub mod usage;
-pub mod versions;
-pub mod visits;
-pub mod window;
 
 pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.
 pub use turnleaf_providers::registry::Check;
-pub use turnleaf_run::live::Line;
+pub use turnleaf_run::journal::Line;
 pub use turnleaf_run::{Cursor, Followed, may_be_shortened};
 pub use turnleaf_store::StoreError;
 pub use turnleaf_store::deletions::{Deletion, Of};
@@ -57,11 +28,11 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, MutexGuard, Semaphore};
 
-use crate::imports::ImportJobs;
 use crate::providers::Sealer;
-use crate::spools::SpooledBytes;
-use crate::storage::StorageLimits;
-use crate::toolbox::Tools;
+use crate::tools::toolbox::Tools;
+use crate::transfer::imports::jobs::ImportJobs;
+use crate::usage::storage::bounds::StorageLimits;
+use crate::usage::storage::spooled::SpooledBytes;
 use turnleaf_convert::{PlainReader, Reader};
 use turnleaf_domain::{UserId, limits};
 use turnleaf_platform::clock::Clock;

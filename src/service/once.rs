@@ -8,13 +8,30 @@
 use std::fmt::Display;
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
-use super::exchanges::{check_request_id, hash};
-use super::{Service, ServiceError};
-use turnleaf_domain::{ExchangeId, UserId, limits};
+use crate::{Service, ServiceError};
+use turnleaf_domain::{ExchangeId, Invalid, UserId, limits};
 use turnleaf_store::db::Tx;
 use turnleaf_store::exchanges::{self, KnownRequest};
 use turnleaf_store::requests::{self, Request};
+
+/// The longest client request id.
+const REQUEST_ID_CHARS: usize = 100;
+
+/// sha256 of a request as JSON.
+pub(super) fn hash(request: Value) -> Vec<u8> {
+    Sha256::digest(request.to_string().as_bytes()).to_vec()
+}
+
+pub(super) fn check_request_id(id: Option<&str>) -> Result<(), ServiceError> {
+    match id {
+        Some(id) if id.is_empty() || id.chars().count() > REQUEST_ID_CHARS || id.chars().any(char::is_control) => {
+            Err(Invalid::new("client_request_id", format!("1 to {REQUEST_ID_CHARS} visible characters")).into())
+        }
+        _ => Ok(()),
+    }
+}
 
 /// What a request gets, and whether it was made now.
 #[derive(Debug)]

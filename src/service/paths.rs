@@ -1,13 +1,19 @@
-//! What a page shows of a chat: some turns of one path, and what hangs beside them.
+//! What a page shows of a chat: some turns of one path, what hangs beside them, and where its reader is.
+
+pub mod growth;
+pub mod outline;
+pub mod reading;
+pub mod standing;
+pub mod window;
 
 use std::collections::HashMap;
 
-use super::versions::Version;
-use super::window::{Direction, Window};
-use super::{Service, ServiceError};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Role, Turn, TurnId, UserId};
+use self::window::{Direction, Window};
+use crate::turns::versions::Version;
+use crate::{Service, ServiceError};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Invalid, Role, Turn, TurnId, UserId};
 use turnleaf_providers::registry::models::display_name;
-use turnleaf_store::{branches, exchanges, turns};
+use turnleaf_store::{branches, chats, exchanges, turns};
 
 /// How many ids one statement names.
 const IDS_AT_ONCE: usize = 1_000;
@@ -238,5 +244,31 @@ impl Service {
             found.extend(exchanges::of_turns(self.db(), owner, some).await?);
         }
         Ok(found)
+    }
+
+    /// Remembers where the reader is: at this turn, on the path that goes through it. So every device opens the chat where
+    /// it was left, and every version at the end that was read last.
+    pub async fn set_last_viewed(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<(), ServiceError> {
+        let known = turns::find(self.db(), owner, turn).await?.is_some_and(|turn| turn.chat_id == chat);
+        if !known {
+            return Err(Invalid::new("turn_id", "no such turn in this chat").into());
+        }
+        let leaf = match turns::leaf_below(self.db(), owner, turn).await? {
+            Some(leaf) => turns::find(self.db(), owner, leaf).await?,
+            None => None,
+        };
+        let mut tx = self.db().begin().await?;
+        chats::set_last_viewed(&mut tx, owner, chat, turn).await?;
+        if let Some(leaf) = leaf {
+            branches::visit(&mut tx, leaf.branch_id, self.clock().now()).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// The same for a path that is shown. Reading goes on where it cannot be remembered, such as on a full disk.
+    pub async fn shown(&self, owner: UserId, chat: ChatId, leaf: TurnId) {
+        if let Err(error) = self.set_last_viewed(owner, chat, leaf).await {
+            tracing::warn!(%error, "where a reader is could not be remembered");
+        }
     }
 }

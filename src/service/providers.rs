@@ -3,14 +3,15 @@
 
 pub mod draft;
 mod found;
+pub mod headers;
 pub mod secrets;
 pub mod starts;
 pub mod view;
 
 use serde_json::json;
 
-use super::once::Made;
-use super::{Service, ServiceError};
+use crate::once::Made;
+use crate::{Service, ServiceError};
 use turnleaf_domain::{Invalid, Lock, ProviderId, UserId};
 use turnleaf_platform::endpoint::{Endpoint, Patience};
 use turnleaf_platform::ids;

@@ -1,6 +1,8 @@
 //! Searching everything that was said and written.
 
-use super::{Service, ServiceError};
+pub mod find;
+
+use crate::{Service, ServiceError};
 use turnleaf_domain::{Invalid, UserId, limits};
 use turnleaf_store::{branches, search};
 

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::deletion::{Deleted, DeletionKind, Restored};
 use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, TurnId, UserId, limits};
 use turnleaf_platform::ids;

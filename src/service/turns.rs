@@ -1,18 +1,31 @@
 //! Sending, editing, stopping, trying again.
 
+pub mod exchanges;
+pub mod generations;
+pub mod grafts;
+pub mod messages;
+pub mod placement;
+pub mod references;
+pub mod tool_results;
+pub mod versions;
+
 use serde_json::json;
 
-use super::exchanges::{ExchangeOf, check_request_id, hash};
-use super::messages::MessageBlock;
-use super::placement::{Leaving, Place, Wanted, name_after};
-use super::tool_results::with_results_of;
-use super::{Service, ServiceError};
+use self::exchanges::ExchangeOf;
+use self::messages::MessageBlock;
+use self::placement::{Leaving, Place, Wanted, name_after};
+use self::tool_results::with_results_of;
+use crate::once::{check_request_id, hash};
+use crate::{Service, ServiceError};
 use turnleaf_domain::{
-    Branch, Chat, ChatId, Exchange, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
+    Branch, Chat, ChatId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
-use turnleaf_store::{branches, exchanges, turns};
+use turnleaf_store::exchanges::KnownRequest;
+use turnleaf_store::{branches, chats, turns};
+
+pub use self::exchanges::Started;
 
 /// A message to send.
 #[derive(Debug, Clone, Default)]
@@ -28,18 +41,6 @@ pub struct StartTurn {
     pub client_request_id: Option<String>,
     /// The draft of the chat is something else and stays.
     pub keeps_draft: bool,
-}
-
-/// What was stored when a message was accepted. The reply runs by itself from here.
-#[derive(Debug, Clone)]
-pub struct Started {
-    pub chat: Chat,
-    pub exchange: Exchange,
-    pub user_turn: Turn,
-    pub assistant_turn: Turn,
-    pub branch: Branch,
-    /// False when the request had been made before.
-    pub is_new: bool,
 }
 
 impl Service {
@@ -208,6 +209,25 @@ impl Service {
         self.answer(tx, chat, place.branch, user_turn, exchange).await
     }
 
+    /// The answer to a request that was made before: the same turns, no second reply.
+    pub(super) async fn repeated(&self, owner: UserId, earlier: KnownRequest) -> Result<Started, ServiceError> {
+        let exchange = earlier.exchange;
+        let turn = |id: Option<TurnId>| async move {
+            match id {
+                Some(id) => self.turn(owner, id).await,
+                None => Err(ServiceError::NotFound),
+            }
+        };
+        Ok(Started {
+            chat: chats::find(self.db(), owner, exchange.chat_id).await?.ok_or(ServiceError::NotFound)?,
+            user_turn: turn(exchange.user_turn_id).await?,
+            assistant_turn: turn(earlier.assistant_turn_id).await?,
+            branch: branches::find(self.db(), owner, exchange.branch_id).await?.ok_or(ServiceError::NotFound)?,
+            exchange,
+            is_new: false,
+        })
+    }
+
     /// A turn with its chat, which is held: so it is there as long as the transaction is.
     async fn hold_chat_of(&self, tx: &mut Tx, owner: UserId, id: TurnId) -> Result<(Chat, Turn), ServiceError> {
         let found = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
@@ -237,12 +257,6 @@ impl Service {
         };
         let leaving = Leaving { id: ids::mint(), source: &source, from: parent, origin, lock, name };
         self.go_on_or_fork(tx, chat, leaving).await
-    }
-
-    /// What was asked for in the turn's own exchange.
-    pub(super) async fn params_of(&self, owner: UserId, turn: &Turn) -> Result<Params, ServiceError> {
-        let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
-        Ok(exchange.map(|exchange| exchange.params).unwrap_or_default())
     }
 
     /// Stops a reply. When this returns, its ending is stored; a reply that is over stays as it is.

@@ -1,8 +1,10 @@
 //! What a person spent: tokens and money over a period, told apart by day, model, provider, chat or branch.
 
+pub mod storage;
+
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 
-use super::{Service, ServiceError};
+use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, Invalid, UserId};
 use turnleaf_store::spending;
 

@@ -6,10 +6,11 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::result::{Part, outcome, said};
-use super::toolbox::{Caller, Described, Fate, Outcome, Running};
+use super::result::{Fate, Outcome, Part, outcome, said};
+use super::toolbox::{Caller, Described, Running, ToolCall};
 use turnleaf_convert::Reader;
 use turnleaf_domain::limits;
+use turnleaf_domain::tool::ToolOrigin;
 use turnleaf_providers::fetch::{Crossing, Fetcher, host_of};
 
 mod calculator;
@@ -68,16 +69,22 @@ pub fn gives_trusted_text(tool: &str) -> bool {
     matches!(tool, TIME | CALCULATOR)
 }
 
-/// The host that a call reaches, of a tool that is asked about for each host.
-///
-/// # Errors
-/// No host could be reached with these arguments; the reason is for the model.
-pub fn host(tool: &str, arguments: &Value) -> Result<Option<String>, String> {
-    if !asks_by_host(tool) {
-        return Ok(None);
+impl ToolCall {
+    /// The host that a lasting answer about this call holds for; nothing where it holds for the tool as a whole.
+    ///
+    /// # Errors
+    /// The call cannot reach any host; the reason is for the model.
+    pub fn host(&self) -> Result<Option<String>, String> {
+        match &self.origin {
+            ToolOrigin::BuiltIn { tool } if asks_by_host(tool) => {}
+            ToolOrigin::BuiltIn { .. }
+            | ToolOrigin::Server { .. }
+            | ToolOrigin::Client
+            | ToolOrigin::Provider { .. } => return Ok(None),
+        }
+        let host = host_of(word(&self.arguments, "url").unwrap_or_default());
+        host.map(Some).map_err(|refusal| refusal.to_string())
     }
-    let host = host_of(word(arguments, "url").unwrap_or_default());
-    host.map(Some).map_err(|refusal| refusal.to_string())
 }
 
 /// All of them, in an order that stays.

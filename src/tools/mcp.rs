@@ -1,12 +1,14 @@
 //! MCP servers: programs and addresses that offer tools. Each is begun, watched, begun anew and ended here.
 //!
-//! `keeper` is the task that keeps one server, `server` what others see of it, `call` a call. `program`, `guard`, `lines`
+//! `config` is what a server is and how it is reached, `keeper` the task that keeps one, `server` what others see of it,
+//! `call` a call. `program`, `guard`, `lines`
 //! and `pipe` are servers that are programs, `web` those that are addresses; `listing` and `content` read what a server
 //! says, `listener` is what Turnleaf offers to it, and `broken`, `clean` and `log` are what its text goes through.
 
 mod broken;
 mod call;
 mod clean;
+mod config;
 mod content;
 pub mod guard;
 mod keeper;
@@ -24,75 +26,20 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use chrono::{DateTime, Utc};
-use secrecy::SecretString;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+pub use self::config::{ServerConfig, ServerKey, Transport};
 use self::keeper::{Keeper, Means};
 use self::log::Log;
-pub use self::server::Patience;
 use self::server::{Command, Current, Server};
-use super::result::said;
-use super::toolbox::{Caller, Described, Fate, Running};
-use turnleaf_domain::UserId;
+pub use self::server::{Patience, State, Status};
+use super::result::{Fate, said};
+use super::toolbox::{Caller, Described, Running};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::http_client::HttpClient;
-
-/// Which server: one of the configuration file is everybody's, others belong to who connected them.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ServerKey {
-    pub owner: Option<UserId>,
-    /// As [`ToolOrigin::Server`](turnleaf_domain::tool::ToolOrigin) names it.
-    pub server: String,
-}
-
-/// How a server is reached.
-#[derive(Debug, Clone)]
-pub enum Transport {
-    /// A program of the configuration file: `argv`, no shell, and no variables but these and the few that every program
-    /// needs.
-    Program { argv: Vec<String>, env: BTreeMap<String, String>, folder: Option<PathBuf> },
-    /// Streamable HTTP.
-    Http { url: url::Url, headers: Vec<(String, SecretString)>, local_network: bool },
-}
-
-/// A server as it is configured.
-#[derive(Debug, Clone)]
-pub struct ServerConfig {
-    pub name: String,
-    pub transport: Transport,
-    /// How long a call may be silent, and how long it may take in all; `limits` where nothing is said.
-    pub idle: Option<std::time::Duration>,
-    pub total: Option<std::time::Duration>,
-}
-
-/// How a server is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    Starting,
-    Ready,
-    /// It could not be begun, or went away; it is begun again by itself, or when it is next asked.
-    Failed,
-    /// It failed too often: begun again when a person says so, or after a while.
-    GivenUp,
-}
-
-/// A server as settings show it.
-#[derive(Debug, Clone)]
-pub struct Status {
-    pub state: State,
-    pub since: DateTime<Utc>,
-    /// What is wrong, in a sentence.
-    pub problem: Option<String>,
-    /// What it calls itself, with its version.
-    pub implementation: Option<String>,
-    /// The end of what it said beside the protocol, cleaned.
-    pub log: String,
-    pub tools: Vec<Described>,
-}
 
 /// All servers that are configured now. Cheap to clone; all of them end with the last clone.
 #[derive(Clone)]

@@ -5,7 +5,6 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::toolbox::{Fate, NewBlob, Outcome};
 use clean::{Cleaned, is_deep};
 use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
@@ -18,6 +17,39 @@ pub use clean::{decoded, without_escapes};
 pub use redrawn::redrawn;
 
 pub use turnleaf_providers::pictures::raster;
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Done,
+    /// The tool said so.
+    Failed,
+    TimedOut,
+    /// The server went away while it ran.
+    Crashed,
+    /// There is nobody to run it now.
+    Unavailable,
+    Cancelled,
+}
+
+/// A call's end, as it is stored: cleaned, and inside its bounds.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub fate: Fate,
+    pub result: Value,
+    /// Of the result's block: what kind of content it is, what was cut.
+    pub metadata: Map<String, Value>,
+    pub blobs: Vec<NewBlob>,
+}
+
+/// Bytes of a result that stand in no row.
+#[derive(Debug, Clone)]
+pub struct NewBlob {
+    /// Hex.
+    pub sha256: String,
+    pub mime: String,
+    pub bytes: Bytes,
+}
 
 /// One part of what a tool said, in its order.
 #[derive(Debug, Clone)]

@@ -1,13 +1,11 @@
 //! What a run needs of tools: whether a call may run, and running it. Narrow on purpose, so that runs are tested with a
 //! stand-in and know nothing of servers, processes and policies.
 
-use bytes::Bytes;
 use futures::future::BoxFuture;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
-use super::built_in;
 use super::name::wire_name;
 use super::result::said;
 use turnleaf_domain::approval::Ask;
@@ -15,6 +13,8 @@ use turnleaf_domain::plain::hidden_characters;
 use turnleaf_domain::tool::{Called, OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec, canonical};
 use turnleaf_domain::{BlockId, ChatId, TurnId, UserId};
 use turnleaf_platform::hex::hex;
+
+pub use super::result::{Fate, NewBlob, Outcome};
 
 /// For whom a tool runs.
 #[derive(Debug, Clone, Copy)]
@@ -34,19 +34,6 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
-impl ToolCall {
-    /// The host that a lasting answer about this call holds for; nothing where it holds for the tool as a whole.
-    ///
-    /// # Errors
-    /// The call cannot reach any host; the reason is for the model.
-    pub fn host(&self) -> Result<Option<String>, String> {
-        match &self.origin {
-            ToolOrigin::BuiltIn { tool } => built_in::host(tool, &self.arguments),
-            ToolOrigin::Server { .. } | ToolOrigin::Client | ToolOrigin::Provider { .. } => Ok(None),
-        }
-    }
-}
-
 /// Whether a call may run now.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Gate {
@@ -55,39 +42,6 @@ pub enum Gate {
     Ask(Ask),
     /// No; this is what the model is told, so that it can do better.
     Refuse(String),
-}
-
-/// How a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    Done,
-    /// The tool said so.
-    Failed,
-    TimedOut,
-    /// The server went away while it ran.
-    Crashed,
-    /// There is nobody to run it now.
-    Unavailable,
-    Cancelled,
-}
-
-/// A call's end, as it is stored: cleaned, and inside its bounds.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    pub fate: Fate,
-    pub result: Value,
-    /// Of the result's block: what kind of content it is, what was cut.
-    pub metadata: Map<String, Value>,
-    pub blobs: Vec<NewBlob>,
-}
-
-/// Bytes of a result that stand in no row.
-#[derive(Debug, Clone)]
-pub struct NewBlob {
-    /// Hex.
-    pub sha256: String,
-    pub mime: String,
-    pub bytes: Bytes,
 }
 
 /// A call that runs. Dropping it cancels it; what does not let go is ended behind the scenes.

@@ -17,7 +17,7 @@ use turnleaf_platform::ids;
 use turnleaf_providers::connect::connect;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::registry::Registry;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_store::{branches, chats, exchanges, turns};
 
 use crate::chats::{complete, plain};

@@ -12,7 +12,7 @@ use turnleaf_providers::provider::Provider;
 use turnleaf_providers::registry::Registry;
 use turnleaf_run::{Cursor, Followed};
 use turnleaf_service::ServiceError;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::turns::{StartTurn, Started};
 
 use crate::house::{House, message};

@@ -11,7 +11,7 @@ use turnleaf::domain::Content;
 use turnleaf_convert::{Article, Converted, Converter, Form, Kind, Picture, PlainReader, Reader, Refused, sniff};
 use turnleaf_interchange::archive::Bytes as Kept;
 use turnleaf_providers::scripted::Scripted;
-use turnleaf_service::exports::Which;
+use turnleaf_service::transfer::exports::Which;
 use turnleaf_store::blobs;
 
 use crate::files::upload;

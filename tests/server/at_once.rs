@@ -7,7 +7,7 @@ use futures::future::join_all;
 use turnleaf::domain::{ExchangeKind, Lock, limits};
 use turnleaf_providers::scripted::Scripted;
 use turnleaf_service::ServiceError;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::turns::{StartTurn, Started};
 use turnleaf_store::{branches, turns};
 

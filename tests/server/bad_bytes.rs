@@ -9,7 +9,7 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::limits;
 use turnleaf_platform::endpoint::{Api, Endpoint};
-use turnleaf_service::exports::Which;
+use turnleaf_service::transfer::exports::Which;
 use turnleaf_store::generations::{self, raw};
 
 use crate::fakeprov::{FakeProvider, Verb};

@@ -11,8 +11,8 @@ use futures::SinkExt;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_service::exports::Which;
-use turnleaf_service::imports::{Import, ImportJobs, ImportReport};
+use turnleaf_service::transfer::exports::Which;
+use turnleaf_service::transfer::imports::{Import, ImportJobs, ImportReport};
 use turnleaf_store::Db;
 
 use crate::house::House;

@@ -8,7 +8,7 @@ use turnleaf_providers::scripted::{Answer, Scripted};
 use turnleaf_service::ServiceError;
 use turnleaf_service::branches::{BranchChange, NewBranch};
 use turnleaf_service::chats::ChatChange;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::turns::{StartTurn, Started};
 use turnleaf_store::Db;
 

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 use turnleaf::domain::{ChatId, Difference, DifferenceKind};
 use turnleaf_interchange::grow::changed::CHANGED;
-use turnleaf_service::exports::Which;
-use turnleaf_service::imports::ImportReport;
+use turnleaf_service::transfer::exports::Which;
+use turnleaf_service::transfer::imports::ImportReport;
 
 use crate::bad_imports::{conversation, node};
 use crate::house::House;

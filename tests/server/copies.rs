@@ -10,7 +10,7 @@ use turnleaf::domain::{Block, Content, Turn, TurnId};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::scripted::Scripted;
 use turnleaf_service::ServiceError;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::turns::{StartTurn, Started};
 use turnleaf_store::spending::{self, Grouping};
 use turnleaf_store::turn_blocks::{self, BlockOf};

@@ -10,8 +10,8 @@ use turnleaf::domain::{Content, Turn, UserId, limits, quoted};
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::{Answer, Scripted};
 use turnleaf_service::ServiceError;
-use turnleaf_service::messages::MessageBlock;
 use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_store::Db;
 use turnleaf_tools::toolbox::NoTools;
 

@@ -7,7 +7,7 @@ use turnleaf::domain::{ChatId, UserId};
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::Answer;
 use turnleaf_service::ServiceError;
-use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::turns::messages::MessageBlock;
 
 use crate::documents::{D, document, hand_over, id, part, said};
 use crate::files::apis;

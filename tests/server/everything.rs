@@ -9,7 +9,7 @@ use turnleaf_platform::ids;
 use turnleaf_providers::scripted::{Answer, Step};
 use turnleaf_run::purge::purge_doomed;
 use turnleaf_service::ServiceError;
-use turnleaf_service::imports::Import;
+use turnleaf_service::transfer::imports::Import;
 use turnleaf_store::deletions::purge;
 use turnleaf_store::drafts::Draft;
 use turnleaf_store::{Db, drafts};

@@ -12,10 +12,10 @@ use turnleaf_interchange::archive::Bytes;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::Scripted;
-use turnleaf_service::exports::Which;
-use turnleaf_service::imports::{Import, ImportReport, Outcome};
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::transfer::exports::Which;
+use turnleaf_service::transfer::imports::{Import, ImportReport, Outcome};
 use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_store::chat_tools;
 use turnleaf_store::tool_servers::{self, StoredToolServer};
 

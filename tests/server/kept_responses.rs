@@ -8,7 +8,7 @@ use turnleaf_platform::endpoint::{Api, Endpoint};
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::openai_responses::ResponsesEndpoint;
 use turnleaf_providers::scripted::{Answer, Log, Scripted, Step};
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::turns::{StartTurn, Started};
 use turnleaf_store::{branches, generations};
 

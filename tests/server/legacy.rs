@@ -7,9 +7,9 @@ use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 use turnleaf::domain::UserId;
 use turnleaf_platform::config::database::DatabaseUrl;
-use turnleaf_service::exports::Which;
-use turnleaf_service::imports::legacy::{LegacySchema, LegacySource};
-use turnleaf_service::imports::{ImportReport, LegacyImport, Outcome};
+use turnleaf_service::transfer::exports::Which;
+use turnleaf_service::transfer::imports::legacy::{LegacySchema, LegacySource};
+use turnleaf_service::transfer::imports::{ImportReport, LegacyImport, Outcome};
 use turnleaf_store::Db;
 
 use crate::databases::{self, Fresh};

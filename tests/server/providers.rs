@@ -13,8 +13,8 @@ use turnleaf::ui::start::{Call, start};
 use turnleaf_platform::endpoint::{Api as Protocol, Endpoint};
 use turnleaf_providers::demo::Demo;
 use turnleaf_providers::registry::Registry;
-use turnleaf_service::placement::Wanted;
 use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::placement::Wanted;
 
 use crate::fakeprov::{FakeProvider, Verb};
 use crate::house::{House, message};

@@ -15,8 +15,8 @@ use turnleaf::domain::{Author, BlockState, Content, Event, Failure, FailureKind,
 use turnleaf_providers::provider::{Refused, ToolOutcome};
 use turnleaf_providers::scripted::{Answer, Scripted, Step};
 use turnleaf_run::{Cursor, Followed};
-use turnleaf_service::placement::Wanted;
 use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::{Draft, ServiceError};
 use turnleaf_store::generations::{self, raw};
 use turnleaf_store::{Db, turn_events, turns};

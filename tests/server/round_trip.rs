@@ -14,7 +14,7 @@ use turnleaf::domain::branch::{ContextPolicy, Frozen};
 use turnleaf::domain::*;
 use turnleaf_interchange::archive::{ArchivedGeneration, Bytes};
 use turnleaf_providers::scripted::Scripted;
-use turnleaf_service::exports::Which;
+use turnleaf_service::transfer::exports::Which;
 use turnleaf_store::documents::write::{self, NewDocument, NewVersion};
 use turnleaf_store::uploads::{self, NewUpload, UploadKind};
 use turnleaf_store::{Tx, archive, blobs, branches, chat_sources, chat_tools, chats, exchanges, turns};

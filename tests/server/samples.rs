@@ -10,7 +10,7 @@ use turnleaf::domain::{Block, ChatId, Content, Turn, TurnStatus};
 use turnleaf_interchange::grow::changed::CHANGED;
 use turnleaf_providers::base64;
 use turnleaf_providers::scripted::Scripted;
-use turnleaf_service::imports::{ImportReport, Outcome};
+use turnleaf_service::transfer::imports::{ImportReport, Outcome};
 use turnleaf_store::{branches, documents, exchanges, turns};
 
 use crate::files::{Files, PNG};

@@ -5,8 +5,8 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::TurnStatus;
 use turnleaf_providers::scripted::{Answer, Scripted};
-use turnleaf_service::placement::Wanted;
 use turnleaf_service::search::{Hit, Search};
+use turnleaf_service::turns::placement::Wanted;
 
 use crate::house::{House, answer, text};
 use crate::http_api::Api;

@@ -13,9 +13,9 @@ use turnleaf::domain::TurnStatus;
 use turnleaf_providers::scripted::{Answer, Scripted};
 use turnleaf_service::ServiceError;
 use turnleaf_service::documents::{NewDocument, Source};
-use turnleaf_service::imports::ImportJobs;
-use turnleaf_service::storage::{FreeSpace, FreeSpaceProbe, StorageLimits, StorageRefusal};
+use turnleaf_service::transfer::imports::ImportJobs;
 use turnleaf_service::turns::StartTurn;
+use turnleaf_service::usage::storage::{FreeSpace, FreeSpaceProbe, StorageLimits, StorageRefusal};
 use turnleaf_store::storage;
 
 use crate::house::{House, answer, message, text};

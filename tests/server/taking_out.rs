@@ -17,10 +17,10 @@ use turnleaf_interchange::Input;
 use turnleaf_providers::scripted::Scripted;
 use turnleaf_service::branches::BranchChange;
 use turnleaf_service::chats::ChatChange;
-use turnleaf_service::exports::Which;
-use turnleaf_service::messages::MessageBlock;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::transfer::exports::Which;
 use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::messages::MessageBlock;
+use turnleaf_service::turns::placement::Wanted;
 
 use crate::files::{Files, PNG};
 use crate::house::{House, answer, message, text};

@@ -30,9 +30,9 @@ use turnleaf_providers::scripted::{Answer, Scripted};
 use turnleaf_run::{Pace, Supervisor};
 use turnleaf_service::Service;
 use turnleaf_service::chats::NewChat;
-use turnleaf_service::exports::Which;
 use turnleaf_service::providers::Sealer;
-use turnleaf_service::toolbox::Tools;
+use turnleaf_service::tools::toolbox::Tools;
+use turnleaf_service::transfer::exports::Which;
 use turnleaf_tools::built_in;
 
 use crate::files::{PNG, reading, upload};

@@ -18,7 +18,7 @@ use turnleaf_platform::config::tool_servers::{Reach, ToolServer};
 use turnleaf_platform::ids;
 use turnleaf_providers::base64;
 use turnleaf_providers::scripted::Scripted;
-use turnleaf_service::toolbox::Tools;
+use turnleaf_service::tools::toolbox::Tools;
 use turnleaf_tools::toolbox::{Caller, Fate, Outcome, ToolCall, Toolbox};
 
 use crate::house::House;

@@ -19,7 +19,7 @@ use turnleaf_providers::scripted::{Answer, Scripted};
 use turnleaf_run::{Pace, Supervisor};
 use turnleaf_service::Service;
 use turnleaf_service::providers::Sealer;
-use turnleaf_service::toolbox::Tools;
+use turnleaf_service::tools::toolbox::Tools;
 use turnleaf_store::tool_listings::{self, ListedTool};
 use turnleaf_store::tool_policies::{self, StoredPolicy};
 use turnleaf_store::tool_servers;

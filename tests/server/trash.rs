@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use turnleaf::domain::{ExchangeKind, Lock, TurnId, TurnStatus, limits};
 use turnleaf_providers::scripted::{Answer, Scripted, Step};
 use turnleaf_service::ServiceError;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::turns::{StartTurn, Started};
 
 use crate::bush::bush;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use turnleaf::domain::{TurnId, limits};
 use turnleaf_providers::scripted::Scripted;
 use turnleaf_service::ServiceError;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::turns::{StartTurn, Started};
 
 use crate::house::{House, answer, message, text};

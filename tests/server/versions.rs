@@ -9,7 +9,7 @@ use turnleaf::domain::context::{Mode, Reason};
 use turnleaf::domain::{Author, Origin, TurnId, TurnStatus};
 use turnleaf_providers::scripted::{Answer, Scripted, Step};
 use turnleaf_service::ServiceError;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::turns::{StartTurn, Started};
 
 use crate::databases::fresh;

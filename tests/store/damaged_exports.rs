@@ -9,10 +9,10 @@ use turnleaf::domain::{ChatId, DifferenceKind, DocumentId, ImportedFrom, TurnId,
 use turnleaf::server::http::transfer::exports::standalone;
 use turnleaf_service::Service;
 use turnleaf_service::documents::change::{DocumentChange, NewDocument, Source};
-use turnleaf_service::exports::Which;
-use turnleaf_service::imports::Import;
-use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::transfer::exports::Which;
+use turnleaf_service::transfer::imports::Import;
 use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_store::blobs::BlobOf;
 use turnleaf_store::fsck::{self, While};
 use turnleaf_store::{Db, blobs, chat_sources, chat_tools};

@@ -1,11 +1,10 @@
 //! The encodings that a text without a mark may be in, the likeliest first. They are only ever offered.
 
 use encoding_rs::{
-    BIG5, EUC_JP, EUC_KR, Encoding, GBK, ISO_2022_JP, ISO_8859_2, KOI8_R, SHIFT_JIS, WINDOWS_874, WINDOWS_1250,
-    WINDOWS_1251, WINDOWS_1252, WINDOWS_1253, WINDOWS_1255, WINDOWS_1256,
+    BIG5, EUC_JP, EUC_KR, Encoding, GBK, ISO_2022_JP, ISO_8859_2, KOI8_R, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_874,
+    WINDOWS_1250, WINDOWS_1251, WINDOWS_1252, WINDOWS_1253, WINDOWS_1255, WINDOWS_1256,
 };
 
-use super::unmarked_utf_16;
 use turnleaf_domain::limits;
 
 /// In the order in which they are offered where nothing tells them apart.
@@ -47,6 +46,20 @@ pub fn encodings(bytes: &[u8]) -> Vec<String> {
     match scored.is_empty() {
         true => vec![WINDOWS_1252.name().to_owned()],
         false => scored.into_iter().map(|(_, name)| name.to_owned()).collect(),
+    }
+}
+
+/// UTF-16 without a mark, of text with many letters of ASCII: every second byte is NUL.
+pub fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
+    let sample = &bytes[..bytes.len().min(limits::ENCODING_SAMPLE)];
+    let (pairs, rest) = sample.as_chunks::<2>();
+    let nul = |at: usize| pairs.iter().filter(|pair| pair[at] == 0).count();
+    let (first, second) = (nul(0), nul(1));
+    let is_most = |count: usize| count * 2 > pairs.len();
+    match rest.is_empty() {
+        true if is_most(second) && first == 0 => Some(UTF_16LE),
+        true if is_most(first) && second == 0 => Some(UTF_16BE),
+        _ => None,
     }
 }
 

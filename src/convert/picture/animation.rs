@@ -6,7 +6,7 @@ use std::io::Cursor;
 use bytes::Bytes;
 use image::codecs::gif::{GifDecoder, GifEncoder, Repeat};
 use image::metadata::LoopCount;
-use image::{AnimationDecoder, Frame, ImageDecoder};
+use image::{AnimationDecoder, Frame, ImageDecoder, Limits};
 
 use crate::{Form, Kind};
 use turnleaf_domain::limits;
@@ -14,14 +14,14 @@ use turnleaf_domain::limits;
 /// How the few colours of a picture are chosen: 1 is best, 30 quickest.
 const SPEED: i32 = 10;
 
-/// None where it is still, cut, or more than [`limits::ANIMATION_PIXELS`].
-pub fn read(file: &[u8]) -> Option<Form> {
-    within(file, limits::ANIMATION_PIXELS)
+/// Decodes within `bounds`. None where it is still, cut, or more than [`limits::ANIMATION_PIXELS`].
+pub fn read(file: &[u8], bounds: Limits) -> Option<Form> {
+    within(file, bounds, limits::ANIMATION_PIXELS)
 }
 
-fn within(file: &[u8], pixels: u64) -> Option<Form> {
+fn within(file: &[u8], bounds: Limits, pixels: u64) -> Option<Form> {
     let mut decoder = GifDecoder::new(Cursor::new(file)).ok()?;
-    decoder.set_limits(super::bounds()).ok()?;
+    decoder.set_limits(bounds).ok()?;
     let (width, height) = decoder.dimensions();
     let repeat = match decoder.loop_count() {
         LoopCount::Infinite => Repeat::Infinite,
@@ -67,6 +67,7 @@ mod tests {
             drop(encoder);
             bytes
         };
+        let within = |file: &[u8], pixels| within(file, Limits::default(), pixels);
         assert!(within(&moving(3), 300).is_some_and(|form| (form.width, form.height) == (10, 10)));
         assert_eq!(within(&moving(3), 299), None);
         assert_eq!(within(&moving(2), 199), None);

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::io::ErrorKind;
 
-use super::Target;
 use super::guard::{AddressUse, Blocked};
+use super::target::Target;
 use crate::provider::Refused;
 use turnleaf_domain::{Failure, FailureKind};
 use turnleaf_platform::base_url;

@@ -1,8 +1,6 @@
 //! What differs between servers that speak chat completions: one table of switches (providers.md 5). A dialect is
 //! chosen by the configured endpoint, never guessed from the model's name.
 
-use crate::openai_chat::thinking::ThinkingSwitch;
-
 /// How reasoning goes back to the same model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasoningOut {
@@ -15,6 +13,28 @@ pub enum ReasoningOut {
     Details,
     /// As a `thinking` part of a content array.
     ContentParts,
+}
+
+/// How reasoning is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThinkingSwitch {
+    Nothing,
+    /// `reasoning_effort` with the words that the model's generation takes.
+    OpenAi,
+    /// `reasoning_effort` with `none`, for models known to reason.
+    OllamaEffort,
+    /// `chat_template_kwargs`, only to switch off: the server's own setting is on.
+    TemplateOff,
+    /// `chat_template_kwargs`, both ways.
+    Template,
+    OpenRouter,
+    DeepSeek,
+    Groq,
+    Mistral,
+    Xai,
+    Zai,
+    Moonshot,
+    Qwen,
 }
 
 /// One row of the table.

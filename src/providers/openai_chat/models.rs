@@ -3,8 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::openai_chat::dialect::Dialect;
-use crate::openai_chat::thinking::ThinkingSwitch;
+use crate::openai_chat::dialect::{Dialect, ThinkingSwitch};
 use crate::openai_responses::models as openai;
 use turnleaf_domain::capabilities::{ImageBounds, Range, Takes};
 use turnleaf_domain::provider::Reasoning;

@@ -3,34 +3,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::openai_chat::dialect::Dialect;
+use crate::openai_chat::dialect::{Dialect, ThinkingSwitch};
 use crate::openai_chat::models::is_local_reasoner;
 use crate::openai_responses::models as openai;
 use crate::provider::ChatRequest;
 use turnleaf_domain::Thinking;
 use turnleaf_domain::provider::Reasoning;
-
-/// The switch of a dialect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ThinkingSwitch {
-    Nothing,
-    /// `reasoning_effort` with the words that the model's generation takes.
-    OpenAi,
-    /// `reasoning_effort` with `none`, for models known to reason.
-    OllamaEffort,
-    /// `chat_template_kwargs`, only to switch off: the server's own setting is on.
-    TemplateOff,
-    /// `chat_template_kwargs`, both ways.
-    Template,
-    OpenRouter,
-    DeepSeek,
-    Groq,
-    Mistral,
-    Xai,
-    Zai,
-    Moonshot,
-    Qwen,
-}
 
 /// Puts the switch into a request. What it asks fits the model.
 pub fn put(body: &mut Map<String, Value>, dialect: &Dialect, request: &ChatRequest) {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::sleep;
 
-use super::generation::Progress;
-use super::{Halt, Run};
+use super::generation::progress::Progress;
+use super::run::{Halt, Run};
 use crate::journal::Batch;
 use turnleaf_domain::turn::Attempt;
 use turnleaf_domain::{Event, Failure, Usage, limits};

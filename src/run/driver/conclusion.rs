@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::generation::Progress;
-use super::{Halt, Next, Run};
+use super::generation::progress::Progress;
+use super::run::{Halt, Next, Run};
 use crate::journal::Batch;
 use turnleaf_domain::notice::Notice;
 use turnleaf_domain::{BlockState, Charge, Event, FailureKind, TurnStatus};

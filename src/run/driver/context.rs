@@ -9,12 +9,10 @@ use tokio::time::{Instant, sleep};
 
 use super::attached::of_path;
 use super::handed_over::hand_in;
-use super::{Halt, Run};
+use super::run::{Context, Halt, Run};
 use crate::paths::Step;
-use turnleaf_domain::branch::{ContextPolicy, Frozen};
 use turnleaf_domain::context::{
-    ManifestEntry, Mode, PathTurn, Raw, RequestManifest, is_masked, keep_at_provider, manifest, may_go_on, own_results,
-    own_steps,
+    Mode, PathTurn, Raw, RequestManifest, is_masked, keep_at_provider, manifest, may_go_on, own_results, own_steps,
 };
 use turnleaf_domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
 use turnleaf_domain::tool::{Called, OfferedTool};
@@ -25,21 +23,6 @@ use turnleaf_store::{StoreError, branches};
 
 /// The pause before a busy database is asked again.
 const TRY_AGAIN: Duration = Duration::from_millis(200);
-
-/// The path before this turn, as it is sent.
-#[derive(Clone, Default)]
-pub(super) struct Context {
-    history: Vec<HistoryTurn>,
-    manifest: Vec<ManifestEntry>,
-    frozen: Frozen,
-    policy: ContextPolicy,
-    pub(super) state: ProviderState,
-    /// The newest reply before this one.
-    pub(super) earlier: Option<TurnId>,
-    /// The response of that reply, if this one may go on from it.
-    previous: Option<KeptResponse>,
-    is_masked: bool,
-}
 
 impl Run<'_> {
     /// The next request of this turn, and what went into it.

@@ -1,6 +1,7 @@
 //! One provider call: request stored, sent, tried again while nothing has come, its bytes kept and turned into events
 //! until it ends.
 
+pub(super) mod progress;
 mod taking;
 
 use std::sync::Arc;
@@ -10,8 +11,9 @@ use bytes::Bytes;
 use futures::StreamExt;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use self::progress::Progress;
 use super::attempts::Tried;
-use super::{Halt, Next, Run};
+use super::run::{Halt, Next, Run};
 use crate::journal::Batch;
 use crate::pace::Pace;
 use turnleaf_domain::alike::is_short;
@@ -23,27 +25,6 @@ use turnleaf_providers::pictures;
 use turnleaf_providers::provider::{Decoder, Outcome, Refused, Reply};
 use turnleaf_store::generations::requests::{Base, StoredRequest};
 use turnleaf_store::generations::{NewGeneration, RawKind};
-
-/// What is known of a generation while it runs.
-pub(super) struct Progress {
-    pub(super) id: GenerationId,
-    pub(super) began: Instant,
-    pub(super) builder: BlockBuilder,
-    pub(super) raw: Vec<u8>,
-    pub(super) usage: Usage,
-    /// What the provider says that it cost, in millionths of a US dollar.
-    pub(super) reported_micros: Option<u64>,
-    /// The provider refused the request, or could not be reached.
-    pub(super) is_refused: bool,
-    pub(super) model: Option<String>,
-    pub(super) stop_reason: Option<String>,
-    /// Under which id the provider keeps the response.
-    pub(super) response_id: Option<String>,
-    pub(super) first_token_at: Option<chrono::DateTime<chrono::Utc>>,
-    /// Something was shown: from here on nothing is tried again.
-    pub(super) has_content: bool,
-    pub(super) said: u64,
-}
 
 impl Run<'_> {
     /// Makes one call of the provider, or two where the first is refused and can be repaired; gives what it asks

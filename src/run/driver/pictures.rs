@@ -1,7 +1,7 @@
 //! Images on their way to a model and from one: those of tools' results, which go out where the API has a place for them,
 //! and those of replies, which go back as they came. Their bytes are blobs.
 
-use super::{Halt, Run};
+use super::run::{Halt, Run};
 use turnleaf_domain::attachment::{ShownAs, ShownAttachment};
 use turnleaf_domain::context::{ManifestEntry, Mode};
 use turnleaf_domain::repair::ProviderState;

@@ -7,8 +7,8 @@ use bytes::{Bytes, BytesMut};
 use tokio::time::Instant;
 
 use crate::ending::Ending;
-use crate::journal::{Batch, Journal};
-use crate::live::{Line, Live};
+use crate::journal::{Batch, Journal, Line};
+use crate::live::Live;
 use crate::supervisor::Supervisor;
 use turnleaf_domain::{Block, BlockId, Event, Failure, GenerationId, Turn, TurnStatus, coalesce, fold, limits};
 use turnleaf_store::turns::Progress;

@@ -2,33 +2,14 @@
 //! a generation of its own, so that everything that was sent is kept as it was sent. Once a turn; what the provider says
 //! to the second form is the turn's failure.
 
-use super::generation::Progress;
-use super::{Halt, Run};
+use super::generation::progress::Progress;
+use super::run::{Halt, Repaired, Run};
 use crate::journal::Batch;
-use turnleaf_domain::repair::Repair;
 use turnleaf_domain::{BlockState, Event, Failure};
 use turnleaf_providers::pictures;
 use turnleaf_providers::provider::{ChatRequest, Refused};
 use turnleaf_store::StoreError;
 use turnleaf_store::branches;
-
-/// What a refusal made of this turn's requests.
-#[derive(Debug, Clone)]
-pub(super) struct Repaired {
-    pub(super) repair: Repair,
-    /// How many steps, and how many blocks, the turn had then.
-    pub(super) steps: usize,
-    pub(super) blocks: usize,
-    is_announced: bool,
-    is_kept: bool,
-}
-
-impl Repaired {
-    /// One that was said and learnt from already.
-    pub(super) fn known(repair: Repair, steps: usize, blocks: usize) -> Self {
-        Self { repair, steps, blocks, is_announced: true, is_kept: true }
-    }
-}
 
 impl Run<'_> {
     /// Whether another form of the request may be accepted. From then on requests have that form.

@@ -3,8 +3,7 @@
 use bytes::Bytes;
 
 use super::context::kept;
-use super::repair::Repaired;
-use super::{Halt, Run};
+use super::run::{Halt, Repaired, Run};
 use crate::paths::Step;
 use turnleaf_domain::context::RequestManifest;
 use turnleaf_domain::notice::is_notice;

@@ -14,7 +14,7 @@ mod words;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_until};
 
 use self::call::{Ending, Stage, Step, Work};
-use super::{Halt, Run};
+use super::run::{Halt, Run};
 use crate::hearing::Word;
 use crate::journal::Batch;
 use crate::live::Interrupt;

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{Entry, Unstored, WAITING_BATCHES, store};
+use super::entry::{Entry, Unstored, WAITING_BATCHES, store};
 use crate::live::Interrupt;
 use turnleaf_domain::{Failure, FailureKind, TurnId, limits};
 use turnleaf_platform::clock::Clock;

@@ -16,7 +16,7 @@ use crate::server::cli::installation;
 use crate::server::http::site::assets::Site;
 use crate::server::http::transfer::exports::standalone;
 use turnleaf_platform::config::Config;
-use turnleaf_service::exports::Which;
+use turnleaf_service::transfer::exports::Which;
 use turnleaf_service::{Service, ServiceError};
 
 /// Pieces of an archive that wait to be written.

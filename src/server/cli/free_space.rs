@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use crate::domain::limits;
 use turnleaf_platform::config::Config;
 use turnleaf_platform::tasks::{self, Task};
-use turnleaf_service::storage::{FreeSpace, FreeSpaceProbe, StorageLimits};
+use turnleaf_service::usage::storage::{FreeSpace, FreeSpaceProbe, StorageLimits};
 
 /// The bounds on storage that are configured.
 pub fn storage_limits(config: &Config) -> StorageLimits {

@@ -12,8 +12,8 @@ use turnleaf_platform::config::Config;
 use turnleaf_platform::config::database::DatabaseUrl;
 use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::LockFile;
-use turnleaf_service::imports::legacy::{LegacySchema, LegacySource};
-use turnleaf_service::imports::{
+use turnleaf_service::transfer::imports::legacy::{LegacySchema, LegacySource};
+use turnleaf_service::transfer::imports::{
     Import, ImportFormat, ImportReport, LegacyImport, formats, parse_format, parse_schema, schemas,
 };
 

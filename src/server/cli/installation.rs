@@ -20,9 +20,9 @@ use turnleaf_providers::demo::Demo;
 use turnleaf_providers::registry::Registry;
 use turnleaf_run::{Pace, Supervisor};
 use turnleaf_service::Service;
-use turnleaf_service::imports::ImportJobs;
 use turnleaf_service::providers::Sealer;
-use turnleaf_service::toolbox::Tools;
+use turnleaf_service::tools::toolbox::Tools;
+use turnleaf_service::transfer::imports::ImportJobs;
 use turnleaf_store::{Db, users};
 
 /// Where files lie in the data directory that are taken in, or wait to be.

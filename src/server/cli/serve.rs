@@ -41,9 +41,9 @@ use turnleaf_providers::demo::Demo;
 use turnleaf_providers::registry::{Registry, local};
 use turnleaf_run::{Pace, Supervisor};
 use turnleaf_service::Service;
-use turnleaf_service::imports::ImportJobs;
 use turnleaf_service::providers::Sealer;
-use turnleaf_service::toolbox::Tools;
+use turnleaf_service::tools::toolbox::Tools;
+use turnleaf_service::transfer::imports::ImportJobs;
 use turnleaf_store::{Db, StoreError, TimeLimits, users};
 
 /// The demo's delays as they are.

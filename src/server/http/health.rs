@@ -13,7 +13,7 @@ use crate::domain::limits;
 use crate::server::http::request::json::Json;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::site::assets::Site;
-use turnleaf_service::storage::StorageRefusal;
+use turnleaf_service::usage::storage::StorageRefusal;
 
 /// Whether the database answers; the error is for the log.
 pub type Check = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;

@@ -17,7 +17,7 @@ use crate::server::http::response::plain_page::Asked;
 use crate::server::http::response::problem::Problem;
 use crate::server::plain_pages::Said;
 use crate::server::plain_pages::usage::{By, UsagePage};
-use turnleaf_service::storage::StorageUse;
+use turnleaf_service::usage::storage::StorageUse;
 use turnleaf_service::usage::{Grouping, Period, Sum};
 
 /// What can be asked for. Days are `YYYY-MM-DD` in UTC, both included.

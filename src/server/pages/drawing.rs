@@ -12,7 +12,7 @@ use crate::server::markup;
 use crate::ui::locale::{Locale, speak};
 use turnleaf_platform::tasks;
 use turnleaf_service::paths::Drawn;
-use turnleaf_service::versions::Version;
+use turnleaf_service::turns::versions::Version;
 
 impl Pages {
     /// Adds the server's rendering: colours and formulas of finished blocks; and how what they name stands now.

@@ -6,9 +6,9 @@ use crate::api::view::{DraftView, SendMessage, Started};
 use crate::domain::attachment::Attachment;
 use crate::domain::{ChatId, Params, Thinking, TurnId, UserId};
 use turnleaf_service::Draft;
-use turnleaf_service::messages::MessageBlock;
-use turnleaf_service::placement::Wanted;
 use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::messages::MessageBlock;
+use turnleaf_service::turns::placement::Wanted;
 
 impl Pages {
     pub async fn send(&self, viewer: UserId, message: SendMessage) -> Result<Started, ApiError> {

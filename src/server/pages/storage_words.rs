@@ -2,7 +2,7 @@
 //! before they are said, so they are made here and not in its tables.
 
 use crate::ui::locale::{said, word};
-use turnleaf_service::storage::{StorageRefusal, size_text};
+use turnleaf_service::usage::storage::{StorageRefusal, size_text};
 
 /// The sentence for a refusal with this code; nothing for another code.
 pub fn storage_refused(code: &str, quota: Option<u64>) -> Option<String> {

@@ -8,7 +8,7 @@ use crate::domain::tree::outline::rows::{Row, Wish, window};
 use crate::domain::tree::outline::{Mark, Sketch};
 use crate::domain::{Branch, BranchId, ChatId, TurnId, UserId, limits};
 use turnleaf_service::branches::BranchChange;
-use turnleaf_service::outline::ChatOutline;
+use turnleaf_service::paths::outline::ChatOutline;
 
 /// Characters of the text on a card.
 const CARD_CHARS: usize = 280;

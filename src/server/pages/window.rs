@@ -4,9 +4,9 @@ use super::{Pages, api_error, direction};
 use crate::api::error::ApiError;
 use crate::api::view::{FoundTurns, Side, TurnView, TurnsPage};
 use crate::domain::{Chat, ChatId, Difference, ImportedFrom, TurnId, UserId, limits};
-use turnleaf_service::exports::ExportedPath;
+use turnleaf_service::paths::window::{Direction, Window};
 use turnleaf_service::paths::{Drawn, Path};
-use turnleaf_service::window::{Direction, Window};
+use turnleaf_service::transfer::exports::ExportedPath;
 
 /// A path from its first message on.
 pub struct WholePath {

@@ -12,7 +12,7 @@ use crate::ui::kit::Icon;
 use crate::ui::locale::{comma, labelled};
 use crate::ui::words as app_words;
 use crate::ui::words::spent;
-use turnleaf_service::outline::{ListedBranch, Reach};
+use turnleaf_service::paths::outline::{ListedBranch, Reach};
 use turnleaf_service::usage::Sum;
 
 /// What the page shows: a part of the list, each branch with the names of its provider and model.

@@ -20,7 +20,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::comma;
 use crate::ui::words as app_words;
-use turnleaf_service::compare::Comparison;
+use turnleaf_service::branches::compare::Comparison;
 
 /// What can be chosen.
 pub struct Offered {

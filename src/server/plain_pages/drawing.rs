@@ -11,7 +11,7 @@ use crate::domain::tree::outline::drawing::{Drawing, Drawn};
 use crate::domain::{Chat, TurnId};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use turnleaf_service::outline::ChatOutline;
+use turnleaf_service::paths::outline::ChatOutline;
 
 /// Sizes in percent, and the usual one.
 pub const ZOOMS: [u16; 6] = [25, 50, 75, 100, 150, 200];

@@ -8,7 +8,7 @@ use super::words::{everything as words, transfer};
 use super::{Page, Said, Section};
 use crate::ui::erased::view;
 use crate::ui::words as app_words;
-use turnleaf_service::everything::Counts;
+use turnleaf_service::transfer::everything::Counts;
 
 /// What the page shows.
 pub struct EverythingPage {

@@ -9,7 +9,7 @@ use crate::domain::{ChatId, Role, TurnId};
 use crate::ui::erased::view;
 use crate::ui::locale::{colon, then};
 use crate::ui::words as app_words;
-use turnleaf_service::find::{Found, Hit};
+use turnleaf_service::search::find::{Found, Hit};
 
 /// What the page shows.
 pub struct FindPage {

@@ -7,7 +7,7 @@ use super::words::{self, compare as said};
 use crate::domain::graft::GraftStatus;
 use crate::ui::erased::view;
 use crate::ui::words::transcript::ending;
-use turnleaf_service::grafts::Grafted;
+use turnleaf_service::turns::grafts::Grafted;
 
 /// The page of a graft.
 pub struct GraftPage<'a> {

@@ -7,7 +7,7 @@ use super::turns::address;
 use super::words::{self, sent as said};
 use super::{Page, Section};
 use crate::ui::erased::view;
-use turnleaf_service::generations::Raw;
+use turnleaf_service::turns::generations::Raw;
 
 /// The page of one reply.
 pub struct RawPage<'a> {

@@ -16,7 +16,7 @@ use crate::ui::erased::view;
 use crate::ui::locale::join;
 use crate::ui::words::spent;
 use crate::ui::words::told::{not_sent_told, told};
-use turnleaf_service::generations::{Generation, Sent};
+use turnleaf_service::turns::generations::{Generation, Sent};
 
 /// The page of one reply.
 pub struct SentPage<'a> {

@@ -17,7 +17,7 @@ use crate::domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::join;
-use turnleaf_service::tool_servers::{ToolServerView, ToolView};
+use turnleaf_service::tools::servers::{ToolServerView, ToolView};
 
 pub use form::{Form, Values};
 

@@ -11,8 +11,8 @@ use crate::ui::erased::view;
 use crate::ui::locale::locale;
 use crate::ui::standalone::source;
 use crate::ui::words as app_words;
-use turnleaf_service::imports::{ImportJob, ImportReport, formats};
-use turnleaf_service::storage::StorageUse;
+use turnleaf_service::transfer::imports::{ImportJob, ImportReport, formats};
+use turnleaf_service::usage::storage::StorageUse;
 
 /// Chats and findings of one page; the API has all that is kept.
 const SHOWN: usize = 500;

@@ -3,12 +3,12 @@
 use bytes::Bytes;
 use serde_json::json;
 
-use super::Document;
+use crate::documents::uploads::{UploadKind, refused};
 use crate::once::Made;
-use crate::uploads::{UploadKind, refused};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{DocumentId, Invalid, UserId, limits};
 use turnleaf_platform::ids;
+use turnleaf_store::documents::Document;
 use turnleaf_store::documents::write::{self, NewVersion};
 use turnleaf_store::uploads;
 

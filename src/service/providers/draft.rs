@@ -4,7 +4,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::secrets::{Sealer, Secrets};
-use crate::headers;
+use crate::providers::headers;
 use turnleaf_domain::{Invalid, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::{Api, Patience, is_id};

@@ -6,8 +6,7 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use crate::result::said;
-use crate::toolbox::{Fate, Outcome};
+use crate::result::{Fate, Outcome, said};
 use turnleaf_domain::limits;
 
 /// Brackets in brackets: the reader of expressions follows each.

@@ -1,8 +1,7 @@
 //! A web page as text: its title, and what it is about without the rest. Its letters are decoded here; its markup is read
 //! by another process, because a page can be made to take its reader down.
 
-use crate::result::{Part, outcome, said, with_invalid};
-use crate::toolbox::{Fate, Outcome};
+use crate::result::{Fate, Outcome, Part, outcome, said, with_invalid};
 use charset::text_of;
 use turnleaf_convert::{Article, Reader, Refused};
 use turnleaf_domain::limits;

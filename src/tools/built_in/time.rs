@@ -3,8 +3,7 @@
 use chrono::{DateTime, FixedOffset, Local, TimeZone, Utc};
 use serde_json::{Map, Value, json};
 
-use crate::result::outcome;
-use crate::toolbox::{Fate, Outcome};
+use crate::result::{Fate, Outcome, outcome};
 use turnleaf_platform::clock::{Clock, SystemClock};
 
 /// Now: in UTC, where the server is, and at this offset where one is named.

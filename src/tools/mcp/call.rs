@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 use super::listener::{Heard, Tail};
 use super::server::{Command, Connection, Server};
 use super::{broken, content};
-use crate::result::said;
-use crate::toolbox::{Fate, Outcome, Running};
+use crate::result::{Fate, Outcome, said};
+use crate::toolbox::Running;
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
 use turnleaf_domain::tool::ToolProgress;
 

@@ -5,8 +5,7 @@ use rmcp::model::ServerResult;
 use serde_json::Value;
 
 use super::clean;
-use crate::result::{Part, outcome_without, said, without_escapes};
-use crate::toolbox::{Fate, Outcome};
+use crate::result::{Fate, Outcome, Part, outcome_without, said, without_escapes};
 use turnleaf_domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
 use turnleaf_platform::tasks;
 use turnleaf_providers::base64;

@@ -12,12 +12,13 @@ use tokio::sync::{Semaphore, broadcast, mpsc, watch};
 use tokio::time::{Duration, Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::config::{ServerConfig, ServerKey, Transport};
 use super::listener::Listener;
 use super::log::Log;
 use super::pipe::{Answers, Pipe};
 use super::program::{self, Program};
-use super::server::{Command, Connection, Current, Patience};
-use super::{ServerConfig, ServerKey, State, Transport, broken, clean, listing, web};
+use super::server::{Command, Connection, Current, Patience, State};
+use super::{broken, clean, listing, web};
 use crate::toolbox::Described;
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_RESTARTS};
 use turnleaf_platform::clock::Clock;

@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use url::Url;
 
-use super::{ServerConfig, Transport};
+use super::config::{ServerConfig, Transport};
 use turnleaf_domain::percent;
 use turnleaf_platform::credentials::{is_credential, of_named_value};
 use turnleaf_providers::redact::Secrets;

@@ -10,10 +10,10 @@ use tokio::time::{Duration, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::config::ServerConfig;
 use super::listener::Listener;
 use super::log::Log;
 use super::pipe::Answers;
-use super::{ServerConfig, State, Status};
 use crate::toolbox::Described;
 use turnleaf_domain::limits;
 use turnleaf_providers::redact::Secrets;
@@ -40,6 +40,31 @@ impl Default for Patience {
             window: limits::TOOL_RESTART_WINDOW,
         }
     }
+}
+
+/// How a server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Starting,
+    Ready,
+    /// It could not be begun, or went away; it is begun again by itself, or when it is next asked.
+    Failed,
+    /// It failed too often: begun again when a person says so, or after a while.
+    GivenUp,
+}
+
+/// A server as settings show it.
+#[derive(Debug, Clone)]
+pub struct Status {
+    pub state: State,
+    pub since: DateTime<Utc>,
+    /// What is wrong, in a sentence.
+    pub problem: Option<String>,
+    /// What it calls itself, with its version.
+    pub implementation: Option<String>,
+    /// The end of what it said beside the protocol, cleaned.
+    pub log: String,
+    pub tools: Vec<Described>,
 }
 
 /// How a server is now.

@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, timeout_at};
 
-use super::raster;
-use crate::toolbox::{NewBlob, Outcome};
+use super::{NewBlob, Outcome};
 use turnleaf_convert::{Form, Picture, Reader};
 use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
+use turnleaf_providers::pictures::raster;
 
 /// What bytes are handed out as that say they are a picture and cannot be drawn.
 const FILE: &str = "application/octet-stream";

@@ -37,7 +37,7 @@ const FAILURES: &[Pair] = &[
     ("Something went wrong on this server.", "服务器出错了。"),
 ];
 
-/// Why somebody is asked again about a tool (`service::toolbox`).
+/// Why somebody is asked again about a tool (`service::tools::toolbox`).
 const ASKS: &[Pair] = &[
     ("Its description changed since this chat got it.", "它的说明在此对话启用它之后已更改。"),
     ("Its description changed since you allowed it.", "它的说明在你允许之后已更改。"),

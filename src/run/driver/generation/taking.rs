@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::Progress;
-use crate::driver::Run;
+use super::progress::Progress;
+use crate::driver::run::Run;
 use turnleaf_domain::{Failure, FailureKind, TurnStatus, limits};
 use turnleaf_providers::provider::Item;
 

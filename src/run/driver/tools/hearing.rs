@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{Halt, Run};
 use super::call::{Ending, Stage, Step, Target};
 use super::words;
+use crate::driver::run::{Halt, Run};
 use crate::hearing::{Heard, Said, Word};
 use crate::journal::Batch;
 use turnleaf_domain::approval::{Ask, Decision, Policy};

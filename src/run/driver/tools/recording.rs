@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::super::{Halt, Run};
 use super::call::{Ending, Stage, Step};
+use crate::driver::run::{Halt, Run};
 use crate::journal::Batch;
 use turnleaf_domain::block::{ToolStatus, chat_seq};
 use turnleaf_domain::tool::ToolProgress;

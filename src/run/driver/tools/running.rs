@@ -6,9 +6,9 @@ use futures::FutureExt;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
-use super::super::{Halt, Run};
 use super::call::{Stage, Step, Target, Work};
 use super::words;
+use crate::driver::run::{Halt, Run};
 use crate::journal::Batch;
 use turnleaf_domain::block::{RUNS_SINCE, ToolStatus};
 use turnleaf_domain::tool::ToolProgress;

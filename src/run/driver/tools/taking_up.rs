@@ -4,9 +4,9 @@ use futures::FutureExt;
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::super::{Halt, Run};
 use super::call::{Ending, Stage, Step, Target, Work};
 use super::words;
+use crate::driver::run::{Halt, Run};
 use crate::journal::Batch;
 use turnleaf_domain::approval::{Ask, Decision, KEY};
 use turnleaf_domain::block::ToolStatus;

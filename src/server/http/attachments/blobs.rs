@@ -48,7 +48,7 @@ pub async fn show(
 }
 
 /// What a browser is told that the bytes are, and how the name of what it keeps ends. A picture that could not be drawn
-/// again is stored as a file (`tools::result`, `service::imports`), and is one whatever its bytes begin like.
+/// again is stored as a file (`tools::result`, `service::transfer::imports`), and is one whatever its bytes begin like.
 fn shown_as(mime: &str, bytes: &[u8]) -> (&'static str, Option<&'static str>) {
     match (picture(bytes).filter(|_| mime.starts_with("image/")), is_text(mime)) {
         (Some(kind), _) => (kind, None),

@@ -23,9 +23,9 @@ use crate::server::http::turns::forms::lock_of;
 use crate::server::plain_pages::attaching::not_attached;
 use crate::server::plain_pages::words::documents as words;
 use turnleaf_platform::hex::hex;
+use turnleaf_service::documents::uploads::UploadKind;
 use turnleaf_service::documents::{NewDocument, Source};
-use turnleaf_service::messages::MessageBlock;
-use turnleaf_service::uploads::UploadKind;
+use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::{Draft, ServiceError};
 
 /// Fields that are neither words nor files.

@@ -22,8 +22,8 @@ use crate::server::http::request::json::Json;
 use crate::server::http::request::query::Query;
 use crate::server::http::request::size::declared_length;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::spools::{SpoolError, UploadSpool};
-use turnleaf_service::uploads::{UploadKind, Uploaded, too_large};
+use turnleaf_service::documents::spools::{SpoolError, UploadSpool};
+use turnleaf_service::documents::uploads::{UploadKind, Uploaded, too_large};
 use turnleaf_service::{ServiceError, StoreError};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]

@@ -15,7 +15,7 @@ use crate::server::http::request::json::{Json, given};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::branches::{BranchChange, NewBranch};
-use turnleaf_service::outline::ListedBranch;
+use turnleaf_service::paths::outline::ListedBranch;
 use turnleaf_service::usage::Sum;
 
 /// A branch to make; what a `branch_locked` problem has under `fork` is one.

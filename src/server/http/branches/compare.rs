@@ -18,7 +18,7 @@ use crate::server::plain_pages::compare::{ComparePage, Offered};
 use crate::server::plain_pages::{Page, Said, Section, words};
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
-use turnleaf_service::compare::{Compare, Comparison};
+use turnleaf_service::branches::compare::{Compare, Comparison};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

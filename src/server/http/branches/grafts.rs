@@ -19,7 +19,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::plain_pages::grafts::GraftPage;
 use crate::server::plain_pages::{Page, Said, Section, grafts as plain, words};
 use turnleaf_service::ServiceError;
-use turnleaf_service::grafts::{Grafted, NewGraft};
+use turnleaf_service::turns::grafts::{Grafted, NewGraft};
 
 /// How often the page of a running graft is asked for again, seconds.
 const AGAIN_AFTER: &str = "3";

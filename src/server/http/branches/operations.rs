@@ -6,7 +6,7 @@ use crate::server::http::branches::compare::CompareQuery;
 use crate::server::http::branches::grafts::{GraftBody, NewGraftBody};
 use crate::server::http::openapi::operation::Operation;
 use serde_json::json;
-use turnleaf_service::compare::Comparison;
+use turnleaf_service::branches::compare::Comparison;
 
 pub fn list_branches(operation: Operation) -> Operation {
     operation

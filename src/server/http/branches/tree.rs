@@ -15,7 +15,7 @@ use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::{PathId, PathIds};
 use crate::server::http::request::query::Query;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::reading::Shape;
+use turnleaf_service::paths::reading::Shape;
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

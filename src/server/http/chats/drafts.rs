@@ -8,7 +8,7 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::Json;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::turns::messages::MessageBlock;
 
 /// What goes with the next message of a chat.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]

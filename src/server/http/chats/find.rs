@@ -14,7 +14,7 @@ use crate::server::http::request::query::Query;
 use crate::server::http::response::plain_page::Asked;
 use crate::server::http::response::problem::Problem;
 use crate::server::plain_pages::find::FindPage;
-use turnleaf_service::find::{Found, Hit};
+use turnleaf_service::search::find::{Found, Hit};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -20,7 +20,7 @@ use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::Query;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::window::{Direction, Window};
+use turnleaf_service::paths::window::{Direction, Window};
 
 /// Since when messages are deprecated: 2026-11-21, as RFC 9745 writes it.
 const DEPRECATED_SINCE: HeaderValue = HeaderValue::from_static("@1795219200");

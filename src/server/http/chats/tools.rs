@@ -20,7 +20,7 @@ use crate::server::plain_pages::words::tools as words;
 use crate::ui::locale::then;
 use crate::ui::words::told::told_of_field;
 use turnleaf_service::ServiceError;
-use turnleaf_service::tool_servers::StoredPolicy;
+use turnleaf_service::tools::servers::StoredPolicy;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

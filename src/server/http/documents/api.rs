@@ -14,7 +14,7 @@ use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::Query;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::compare::words::Diff;
+use turnleaf_service::branches::compare::words::Diff;
 use turnleaf_service::documents::{Document, DocumentChange, NewDocument, Source, Version};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]

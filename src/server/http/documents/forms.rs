@@ -25,9 +25,9 @@ use crate::server::plain_pages::trash::{Sure, TrashPage};
 use crate::server::plain_pages::words::documents as words;
 use crate::server::plain_pages::{Said, Section};
 use turnleaf_service::ServiceError;
+use turnleaf_service::documents::uploads::UploadKind;
 use turnleaf_service::documents::{DocumentChange, NewDocument, Source};
-use turnleaf_service::messages::MessageBlock;
-use turnleaf_service::uploads::UploadKind;
+use turnleaf_service::turns::messages::MessageBlock;
 
 /// Fields that are no files.
 const SHORT: usize = 200;

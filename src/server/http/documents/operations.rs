@@ -8,7 +8,7 @@ use crate::server::http::documents::api::{
 };
 use crate::server::http::openapi::operation::Operation;
 use serde_json::json;
-use turnleaf_service::compare::words::Diff;
+use turnleaf_service::branches::compare::words::Diff;
 
 const UNREADABLE: &str = "`encoding`: which is not known; `choices` names some. `empty_file`, `no_text`, `damaged_file`, \
     `unpacks_too_large`, `unreadable_file`: what is in it cannot be used. `invalid`: a value cannot be.";

@@ -24,7 +24,7 @@ use crate::server::http::response::refusal::QUOTA_BYTES;
 use crate::server::pages::storage_words::storage_refused;
 use crate::server::plain_pages::failed::FailedPage;
 use crate::ui::locale::speak;
-use turnleaf_service::storage::StorageRefusal;
+use turnleaf_service::usage::storage::StorageRefusal;
 
 /// The fields of forms in which people write. Keys and addresses are not shown again.
 const WRITTEN: [&str; 6] = ["text", "content", "system_prompt", "reason", "title", "name"];

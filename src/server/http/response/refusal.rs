@@ -7,7 +7,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::pages::storage_words;
 use crate::ui::words::told::told_of_field;
 use turnleaf_service::error::Unfit;
-use turnleaf_service::storage::StorageRefusal;
+use turnleaf_service::usage::storage::StorageRefusal;
 use turnleaf_service::{ServiceError, StoreError};
 
 /// The member of a problem that says how large the quota is.

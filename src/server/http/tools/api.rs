@@ -18,11 +18,11 @@ use crate::server::http::request::idempotency::{client_request_id, made_status};
 use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::tool_choice::ChatTools;
-use turnleaf_service::tool_servers::{
+use turnleaf_service::tools::choice::ChatTools;
+use turnleaf_service::tools::servers::{
     ChangedServer, NewToolServer, StoredPolicy, ToolServerChange, ToolServerView, ToolView,
 };
-use turnleaf_service::toolbox::LeftOut;
+use turnleaf_service::tools::toolbox::LeftOut;
 
 /// What a body says of a server. No `Debug`: it holds headers.
 #[derive(Deserialize, utoipa::ToSchema)]

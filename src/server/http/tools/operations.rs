@@ -6,7 +6,7 @@ use crate::server::http::tools::api::{
     BranchToolsBody, ChangedServerBody, ChatToolsBody, PolicyBody, SetPolicyBody, ToolServerBody, ToolsBody,
 };
 use serde_json::json;
-use turnleaf_service::tool_servers::{ToolServerView, ToolView};
+use turnleaf_service::tools::servers::{ToolServerView, ToolView};
 
 const LOCKED: &str = "`server_locked`: the configuration file sets it.";
 const NOT_DOABLE: &str = "`invalid`: a value cannot be; `field` names it.";

@@ -25,7 +25,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::site::assets::Site;
 use crate::server::plain_pages::transfer::ExportPage;
 use turnleaf_platform::tasks::{self, Task};
-use turnleaf_service::exports::Which;
+use turnleaf_service::transfer::exports::Which;
 use turnleaf_service::{Service, ServiceError};
 
 mod html;

@@ -30,7 +30,7 @@ use crate::server::plain_pages::words::everything;
 use crate::server::plain_pages::{Page, Said};
 use crate::ui::words::told::told_of_field;
 use turnleaf_service::ServiceError;
-use turnleaf_service::imports::{Import, ImportFormat, ImportJob, ImportPlace, formats, parse_format};
+use turnleaf_service::transfer::imports::{Import, ImportFormat, ImportJob, ImportPlace, formats, parse_format};
 
 /// How often a page of an import that runs is looked at again, in seconds.
 const AGAIN_AFTER: &str = "2";

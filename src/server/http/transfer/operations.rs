@@ -4,7 +4,7 @@ use crate::server::http::openapi::operation::Operation;
 use crate::server::http::transfer::exports::ExportQuery;
 use crate::server::http::transfer::imports::{ImportBegun, ImportQuery};
 use serde_json::json;
-use turnleaf_service::imports::ImportJob;
+use turnleaf_service::transfer::imports::ImportJob;
 
 pub fn export_everything(operation: Operation) -> Operation {
     operation

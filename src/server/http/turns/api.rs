@@ -12,8 +12,8 @@ use crate::server::http::request::idempotency::{client_request_id, made_status};
 use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::messages::MessageBlock;
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::turns::messages::MessageBlock;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::turns::{StartTurn, Started};
 
 /// What a client may say when it sends a message.

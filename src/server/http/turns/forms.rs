@@ -13,7 +13,7 @@ use crate::domain::{ChatId, Lock, Thinking, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::storage::StorageRefusal;
+use turnleaf_service::usage::storage::StorageRefusal;
 
 #[derive(Debug, Deserialize)]
 pub struct SendForm {

@@ -10,7 +10,7 @@ use crate::server::app::App;
 use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::generations::Generation;
+use turnleaf_service::turns::generations::Generation;
 
 /// `GET /api/turns/{id}/generations`, in the order of the steps.
 pub async fn list(

@@ -6,7 +6,7 @@ use crate::server::http::streams::events::EventsQuery;
 use crate::server::http::turns::api::{Edit, NewTurn, Retry, StartedBody};
 use crate::server::http::turns::calls::{CallAnswer, CallDecision};
 use serde_json::json;
-use turnleaf_service::generations::Generation;
+use turnleaf_service::turns::generations::Generation;
 
 const NOT_DOABLE: &str =
     "`empty_message`, `parent_other_chat`, `out_of_range`, `invalid`: it is well formed and cannot be done.";

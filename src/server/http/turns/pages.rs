@@ -31,8 +31,8 @@ use crate::ui::words::told::told_of_field;
 use crate::ui::words::transcript as said;
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
-use turnleaf_service::messages::MessageBlock;
-use turnleaf_service::uploads::too_large;
+use turnleaf_service::documents::uploads::too_large;
+use turnleaf_service::turns::messages::MessageBlock;
 
 /// Fields that are neither words nor files.
 const SHORT: usize = 1_000;

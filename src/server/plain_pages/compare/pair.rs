@@ -12,8 +12,8 @@ use crate::ui::locale::{join, said};
 use crate::ui::words::spent;
 use crate::ui::words::told::told;
 use crate::ui::words::transcript::{ending, took};
-use turnleaf_service::compare::words::{Diff, SpanKind, Unit};
-use turnleaf_service::compare::{ComparedPair, ComparedReply, Half};
+use turnleaf_service::branches::compare::words::{Diff, SpanKind, Unit};
+use turnleaf_service::branches::compare::{ComparedPair, ComparedReply, Half};
 
 /// Lines of a stretch that is the same which stay beside what differs.
 const LINES_BESIDE: usize = 3;

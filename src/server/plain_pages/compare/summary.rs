@@ -8,7 +8,7 @@ use crate::ui::erased::view;
 use crate::ui::locale::join;
 use crate::ui::words::spent;
 use crate::ui::words::transcript::{number, took};
-use turnleaf_service::compare::{Comparison, NamedLock, Side, ToolCount};
+use turnleaf_service::branches::compare::{Comparison, NamedLock, Side, ToolCount};
 
 /// The table of both sides.
 pub(super) fn draw(chat: ChatId, comparison: &Comparison) -> AnyView {

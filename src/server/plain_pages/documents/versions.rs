@@ -10,7 +10,7 @@ use crate::server::plain_pages::words::compare as said;
 use crate::server::plain_pages::words::documents as words;
 use crate::server::plain_pages::{Page, Section};
 use crate::ui::erased::view;
-use turnleaf_service::compare::words::Diff;
+use turnleaf_service::branches::compare::words::Diff;
 use turnleaf_service::documents::Document;
 
 /// The page.

@@ -9,7 +9,7 @@ use crate::domain::context::{ManifestEntry, RequestManifest};
 use crate::server::plain_pages::turns::address;
 use crate::server::plain_pages::words::sent as said;
 use crate::ui::erased::view;
-use turnleaf_service::generations::Sent;
+use turnleaf_service::turns::generations::Sent;
 
 /// So many of the largest messages are named.
 const LARGEST: usize = 5;

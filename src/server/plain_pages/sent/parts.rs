@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::domain::context::{ManifestEntry, RequestManifest};
 use crate::domain::tokens::{approx_tokens, block_tokens};
 use crate::domain::{Content, Role, Turn, TurnId};
-use turnleaf_service::generations::Sent;
+use turnleaf_service::turns::generations::Sent;
 
 /// A kind of what goes to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::domain::repair::Repair;
 use crate::domain::sample::{failed_reply, reply, running_reply, turn_id, user_turn};
 use crate::domain::{Content, FailureKind, Turn, TurnId, Usage};
 use turnleaf_platform::ids;
-use turnleaf_service::generations::GenerationStatus;
+use turnleaf_service::turns::generations::GenerationStatus;
 use turnleaf_store::generations::RawKind;
 
 fn moment() -> DateTime<Utc> {

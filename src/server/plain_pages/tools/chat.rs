@@ -11,9 +11,9 @@ use crate::server::plain_pages::{Page, Said, Section};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::words::told::told;
-use turnleaf_service::tool_choice::ChatTools;
-use turnleaf_service::tool_servers::{StoredPolicy, ToolServerView, ToolView};
-use turnleaf_service::toolbox::LeftOut;
+use turnleaf_service::tools::choice::ChatTools;
+use turnleaf_service::tools::servers::{StoredPolicy, ToolServerView, ToolView};
+use turnleaf_service::tools::toolbox::LeftOut;
 
 /// What the page shows.
 pub struct ChatToolsPage {

@@ -9,7 +9,7 @@ use crate::server::plain_pages::words::{self as all_words, tools as words};
 use crate::ui::erased::view;
 use crate::ui::locale::join;
 use crate::ui::words::told::told_of_field;
-use turnleaf_service::tool_servers::ToolServerView;
+use turnleaf_service::tools::servers::ToolServerView;
 
 /// What stands in the fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

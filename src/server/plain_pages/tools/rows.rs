@@ -11,7 +11,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{colon, join};
 use crate::ui::words::told::told_of_tool;
-use turnleaf_service::tool_servers::ToolView;
+use turnleaf_service::tools::servers::ToolView;
 
 /// The tools of one server with what was said about each, as one form. `server` is empty for Turnleaf's own.
 pub fn policies(server: &str, tools: &[ToolView]) -> AnyView {

@@ -11,7 +11,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::join;
 use crate::ui::words::told::told;
-use turnleaf_service::tool_servers::ToolServerView;
+use turnleaf_service::tools::servers::ToolServerView;
 
 /// The card.
 pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {

@@ -6,7 +6,7 @@ use crate::domain::context::{Mode, Reason};
 use crate::server::plain_pages::sent::parts::Part;
 use crate::ui::locale::{counted, said, word, words};
 use crate::ui::words::spent;
-use turnleaf_service::generations::GenerationStatus;
+use turnleaf_service::turns::generations::GenerationStatus;
 
 pub use crate::ui::words::transcript::what_was_sent as title;
 pub use crate::ui::words::tree::{no_text as no_words, role as who};

@@ -2,7 +2,7 @@
 
 use crate::ui::locale::{counted, said, word, words};
 pub use crate::ui::words::standalone::{format_called, kind};
-use turnleaf_service::imports::Outcome;
+use turnleaf_service::transfer::imports::Outcome;
 
 words! {
     title: "Data", "数据";

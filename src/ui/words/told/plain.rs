@@ -18,7 +18,7 @@ pub(super) const PLAIN: &[Pair] = &[
     ("is not a host such as example.org", "不是有效的主机名，例如 example.org"),
     ("goes with a tool that is asked about for each host", "只适用于按主机询问的工具"),
     ("is a cloud metadata or link-local address, which is never connected to", "是云元数据或链路本地地址，从不连接"),
-    // Why a tool is not offered (`service::toolbox::selection`).
+    // Why a tool is not offered (`service::tools::toolbox::selection`).
     ("You never allow it.", "你已设为从不允许。"),
     ("Its schema cannot be used: {}", "无法使用它的参数结构：{}"),
     ("A model is offered at most {} tools.", "最多向模型提供 {} 个工具。"),

@@ -20,9 +20,9 @@ use crate::server::http::streams::socket::encoder::Encoder;
 use crate::server::http::streams::socket::said::{self, Allowance, Said};
 use crate::server::http::streams::socket::writer::write;
 use turnleaf_platform::tasks;
-use turnleaf_service::growth::{Grown, PathEnd};
-use turnleaf_service::placement::Wanted;
+use turnleaf_service::paths::growth::{Grown, PathEnd};
 use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::placement::Wanted;
 use turnleaf_service::{Cursor, Followed, ServiceError};
 
 /// Messages that wait for a client that reads slowly; its turn waits in the journal.

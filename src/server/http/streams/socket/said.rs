@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use crate::domain::{Params, limits};
 use crate::server::http::request::json;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::messages::MessageBlock;
+use turnleaf_service::turns::messages::MessageBlock;
 
 /// A message of a client.
 #[derive(Debug, Deserialize)]

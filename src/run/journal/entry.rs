@@ -1,0 +1,131 @@
+//! Entries of the journal, and how one transaction stores those of many turns.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::batch::Batch;
+use super::health::WaitingBatch;
+use crate::live::Live;
+use turnleaf_domain::{BlockId, ChatId, Failure, GenerationId, TurnId};
+use turnleaf_store::blobs::{self, BlobOf};
+use turnleaf_store::generations::raw::{self, Chunk};
+use turnleaf_store::turn_blocks::BlockOf;
+use turnleaf_store::turn_events::EventRow;
+use turnleaf_store::{Db, StoreError, branches, generations, turn_blocks, turn_events, turns};
+use turnleaf_tools::toolbox::NewBlob;
+
+/// Batches that may wait for the writer. A full channel slows the runs, not the memory.
+pub(super) const WAITING_BATCHES: usize = 1024;
+
+/// A batch on its way to the writer.
+pub(super) struct Entry {
+    /// When it was handed over.
+    pub since: Instant,
+    pub live: Arc<Live>,
+    pub turn_id: TurnId,
+    pub chat_id: ChatId,
+    pub batch: Batch,
+    /// There for batches that must be stored before their run goes on.
+    pub done: Option<oneshot::Sender<Result<(), Unstored>>>,
+    /// Gone with the entry, when it is answered; and for one that waits while others are stored.
+    pub waiting: Option<WaitingBatch>,
+}
+
+/// Why a batch is not in the journal.
+#[derive(Debug, Clone)]
+pub struct Unstored {
+    pub failure: Failure,
+    /// Another writer owns this turn: its numbers are taken, or the database is, or it has an ending.
+    pub is_taken: bool,
+    /// The database takes other batches, and not this one for what it is. The same again is refused again.
+    pub is_refused: bool,
+}
+
+/// Stores entries in one transaction, which waits for rows that others hold as long as `lock_wait` says.
+pub(super) async fn store(
+    db: &Db,
+    waiting: &[Entry],
+    lock_wait: Duration,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let mut tx = db.begin().await?;
+    db.fence_within(&mut tx, lock_wait).await?;
+    for entry in waiting {
+        if let Some(generation) = &entry.batch.generation {
+            generations::insert(&mut tx, generation).await?;
+        }
+    }
+    let events: Vec<EventRow<'_>> = waiting
+        .iter()
+        .flat_map(|entry| {
+            entry.batch.lines.iter().map(|line| EventRow { turn_id: entry.turn_id, seq: line.seq, event: &line.json })
+        })
+        .collect();
+    turn_events::append(&mut tx, &events).await?;
+    let blocks: Vec<BlockOf<'_>> = waiting
+        .iter()
+        .flat_map(|entry| {
+            entry.batch.blocks.iter().map(|block| BlockOf { chat_id: entry.chat_id, turn_id: entry.turn_id, block })
+        })
+        .collect();
+    if !blocks.is_empty() {
+        turn_blocks::upsert(&mut tx, &blocks, now).await?;
+    }
+    let named: Vec<BlobOf<'_>> = waiting.iter().flat_map(|entry| &entry.batch.blobs).map(blob_of).collect();
+    blobs::put(&mut tx, &named, now).await?;
+    let raw = joined(waiting.iter().flat_map(|entry| &entry.batch.raw));
+    let chunks: Vec<Chunk<'_>> = raw
+        .iter()
+        .map(|(generation_id, offset, bytes)| Chunk { generation_id: *generation_id, offset: *offset, bytes })
+        .collect();
+    if !chunks.is_empty() {
+        raw::append_chunks(&mut tx, &chunks).await?;
+    }
+    for entry in waiting {
+        if let Some(progress) = &entry.batch.progress
+            && !turns::progress(&mut tx, progress).await?
+        {
+            // Its run waits for each of them, so this is not a repeated one behind its own ending.
+            return Err(StoreError::NotUnique);
+        }
+        if let Some(end) = &entry.batch.generation_end {
+            generations::finish(&mut tx, end).await?;
+        }
+        let Some(ending) = &entry.batch.ending else { continue };
+        if !turns::finish(&mut tx, ending).await? {
+            // First terminal wins, with its events and blocks: nothing of the loser's is stored.
+            tracing::warn!(turn = %entry.turn_id, "a turn ended twice");
+            return Err(StoreError::NotUnique);
+        }
+        if let Some(state) = &entry.batch.provider_state {
+            branches::set_provider_state(&mut tx, ending.branch_id, state).await?;
+        }
+    }
+    tx.commit_repeatable().await
+}
+
+fn blob_of((block, blob): &(BlockId, NewBlob)) -> BlobOf<'_> {
+    BlobOf { block: *block, sha256: &blob.sha256, mime: &blob.mime, bytes: &blob.bytes }
+}
+
+/// One piece a response out of what came of each since the last commit: a row costs more than its bytes.
+fn joined<'a>(raw: impl Iterator<Item = &'a (GenerationId, u64, Bytes)>) -> Vec<(GenerationId, u64, Vec<u8>)> {
+    let mut pieces: Vec<(GenerationId, u64, Vec<u8>)> = Vec::new();
+    let mut places: HashMap<GenerationId, usize> = HashMap::new();
+    for (generation, offset, bytes) in raw {
+        match places.get(generation).and_then(|place| pieces.get_mut(*place)) {
+            Some((_, start, piece)) if *start + piece.len() as u64 == *offset => piece.extend_from_slice(bytes),
+            _ => {
+                places.insert(*generation, pieces.len());
+                pieces.push((*generation, *offset, bytes.to_vec()));
+            }
+        }
+    }
+    pieces
+}

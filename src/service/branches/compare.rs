@@ -1,0 +1,154 @@
+//! Two paths of a chat side by side: what each cost and took, and exchange by exchange where their words differ. It
+//! changes nothing.
+
+mod comparison;
+mod measures;
+mod page;
+pub mod words;
+
+use std::collections::HashMap;
+
+use self::comparison::Walk;
+pub use self::comparison::{
+    ComparedMessage, ComparedPair, ComparedReply, Comparison, Half, NamedLock, Side, ToolCount,
+};
+use self::words::Diff;
+use crate::paths::reading::fitting;
+use crate::{Service, ServiceError};
+use turnleaf_domain::compare::{Pair, align, shared};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Content, Invalid, Role, Turn, TurnId, UserId, limits};
+use turnleaf_platform::tasks;
+use turnleaf_store::turns::Ancestor;
+use turnleaf_store::{branches, turns};
+
+/// What a comparison is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Compare {
+    pub left: TurnId,
+    pub right: TurnId,
+    /// Pairs to leave out.
+    pub skip: usize,
+    pub limit: u32,
+}
+
+impl Service {
+    /// Compares two paths of a chat, each by the turn at its end.
+    ///
+    /// # Errors
+    /// `NotFound` when the chat or a turn is not the owner's; `Invalid` for a turn of another chat, for the same turn
+    /// twice, and for a limit outside its bounds.
+    pub async fn compare(&self, owner: UserId, chat: ChatId, asked: Compare) -> Result<Comparison, ServiceError> {
+        if !(1..=limits::COMPARE_MAX).contains(&asked.limit) {
+            return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::COMPARE_MAX)).into());
+        }
+        let chat = self.chat(owner, chat).await?;
+        let left = self.path_in(owner, &chat, "left", asked.left).await?;
+        let right = self.path_in(owner, &chat, "right", asked.right).await?;
+        if asked.left == asked.right {
+            return Err(Invalid::new("right", "this is the same turn as the left one").into());
+        }
+        let ids = |path: &[Ancestor]| path.iter().map(|turn| turn.id).collect::<Vec<_>>();
+        let common_turns = shared(&ids(&left), &ids(&right));
+        let common_turn_id = common_turns.checked_sub(1).map(|last| left[last].id);
+        let left = Walk { own: left[common_turns..].to_vec(), end: asked.left };
+        let right = Walk { own: right[common_turns..].to_vec(), end: asked.right };
+        let known = branches::list(self.db(), owner, chat.id).await?;
+        let locks: HashMap<BranchId, &Branch> = known.iter().map(|branch| (branch.id, branch)).collect();
+        let roles = |walk: &Walk| walk.own.iter().map(|turn| turn.role).collect::<Vec<_>>();
+        let aligned = align(&roles(&left), &roles(&right));
+        let skip = asked.skip.min(aligned.len());
+        let page = &aligned[skip..(skip + asked.limit as usize).min(aligned.len())];
+        let left_bytes = self.bytes_of(owner, &left, common_turns, page.iter().map(|pair| &pair.left)).await?;
+        let right_bytes = self.bytes_of(owner, &right, common_turns, page.iter().map(|pair| &pair.right)).await?;
+        let bytes = left_bytes.into_iter().zip(right_bytes).map(|(left, right)| left + right);
+        let page = &page[..fitting(bytes, limits::COMPARE_BYTES)];
+        let left_turns = self.turns_of(owner, &left, page.iter().map(|pair| pair.left.clone())).await?;
+        let right_turns = self.turns_of(owner, &right, page.iter().map(|pair| pair.right.clone())).await?;
+        let draft = |(number, pair)| draft(number, pair, (&left, &left_turns), (&right, &right_turns), &locks);
+        let drafts: Vec<Draft> = (skip + 1..).zip(page).map(draft).collect();
+        let next_skip = Some(skip + drafts.len()).filter(|next| *next < aligned.len());
+        // Comparing long texts takes its time, which must not be the other requests'.
+        let pairs = tasks::spawn_blocking(move || drafts.into_iter().map(Draft::compared).collect());
+        let pairs = pairs.await.map_err(|_| turnleaf_store::StoreError::Gone("the comparison"))?;
+        Ok(Comparison {
+            chat_id: chat.id,
+            common_turn_id,
+            common_turns,
+            left: self.side(owner, &left, &locks).await?,
+            right: self.side(owner, &right, &locks).await?,
+            total: aligned.len(),
+            skip,
+            limit: asked.limit as usize,
+            next_skip,
+            pairs,
+            chat,
+        })
+    }
+
+    async fn path_in(
+        &self,
+        owner: UserId,
+        chat: &Chat,
+        field: &str,
+        leaf: TurnId,
+    ) -> Result<Vec<Ancestor>, ServiceError> {
+        let path = turns::lineage(self.db(), owner, leaf).await?;
+        match path.last() {
+            None => Err(ServiceError::NotFound),
+            Some(end) if end.chat_id != chat.id => Err(Invalid::new(field, "this turn belongs to another chat").into()),
+            Some(_) => Ok(path),
+        }
+    }
+}
+
+/// A pair whose texts are yet to be compared.
+struct Draft {
+    number: usize,
+    halves: [Option<Half>; 2],
+    messages: [Option<String>; 2],
+    replies: [Option<String>; 2],
+}
+
+impl Draft {
+    fn compared(self) -> ComparedPair {
+        let diff = |[left, right]: [Option<String>; 2]| {
+            (left.is_some() || right.is_some())
+                .then(|| Diff::of(left.as_deref().unwrap_or_default(), right.as_deref().unwrap_or_default()))
+        };
+        let [left, right] = self.halves;
+        ComparedPair { number: self.number, left, right, message: diff(self.messages), reply: diff(self.replies) }
+    }
+}
+
+type OneSide<'a> = (&'a Walk, &'a HashMap<TurnId, Turn>);
+
+fn draft(
+    number: usize,
+    pair: &Pair,
+    left: OneSide<'_>,
+    right: OneSide<'_>,
+    locks: &HashMap<BranchId, &Branch>,
+) -> Draft {
+    let [left, right] = [(left, &pair.left), (right, &pair.right)].map(|((walk, turns), range)| {
+        let own: Vec<(&Ancestor, &Turn)> =
+            walk.own[range.clone()].iter().filter_map(|at| Some((at, turns.get(&at.id)?))).collect();
+        let (messages, replies): (Vec<_>, Vec<_>) = own.into_iter().partition(|(at, _)| at.role == Role::User);
+        let message = messages.first().map(|(_, turn)| ComparedMessage {
+            turn_id: turn.id,
+            attachments: turn
+                .blocks
+                .iter()
+                .filter(|block| !matches!(block.content, Content::Text { .. }))
+                .map(|block| block.content.block_type().to_owned())
+                .collect(),
+        });
+        let text = |turns: &[(&Ancestor, &Turn)]| {
+            let texts: Vec<String> = turns.iter().map(|(_, turn)| turn.content_text()).collect();
+            (!turns.is_empty()).then(|| texts.join("\n\n"))
+        };
+        let (message_text, reply_text) = (text(&messages), text(&replies));
+        let half = Half { message, reply: measures::reply(&replies, locks) };
+        ((!range.is_empty()).then_some(half), message_text, reply_text)
+    });
+    Draft { number, halves: [left.0, right.0], messages: [left.1, right.1], replies: [left.2, right.2] }
+}

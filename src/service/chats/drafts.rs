@@ -1,0 +1,121 @@
+//! Drafts: what a person has typed and not sent, for each chat and for the chat that does not exist yet.
+
+use serde_json::Value;
+
+use crate::turns::messages::{self, MessageBlock};
+use crate::{Service, ServiceError};
+use turnleaf_domain::attachment::{Attachment, CARD};
+use turnleaf_domain::{ChatId, Content, Invalid, UserId, limits};
+use turnleaf_store::drafts::{self, Draft};
+
+/// How often a change of a draft is made again, when others change it at the same moment. One of them always succeeds.
+const TRIES: usize = 64;
+
+impl Service {
+    /// Stores a draft and gives its new revision. The newest write wins; the revision tells another tab that it did.
+    pub async fn save_draft(&self, owner: UserId, chat: Option<ChatId>, draft: Draft) -> Result<i64, ServiceError> {
+        check(&draft)?;
+        if let Some(chat) = chat {
+            self.chat(owner, chat).await?;
+        }
+        let draft = Draft { text: draft.text.replace('\0', "\u{2400}"), ..draft };
+        let mut tx = self.db().begin().await?;
+        let now = self.clock().now();
+        let mut rev = drafts::put(&mut tx, owner, chat, &draft, now).await?;
+        if rev.is_none() {
+            // Another tab wrote meanwhile. The newest wins; that tab sees the revision move and says so.
+            let known = drafts::rev(self.db(), owner, chat).await?;
+            rev = drafts::put(&mut tx, owner, chat, &Draft { rev: known, ..draft.clone() }, now).await?;
+        }
+        let rev = rev.ok_or_else(changed)?;
+        tx.commit().await?;
+        Ok(rev)
+    }
+
+    /// Attaches what these blocks name to a draft, behind what is attached already; its words stay. Only what can be sent
+    /// is attached.
+    pub async fn attach_to_draft(
+        &self,
+        owner: UserId,
+        chat: Option<ChatId>,
+        blocks: Vec<MessageBlock>,
+    ) -> Result<i64, ServiceError> {
+        let is_said =
+            |block: &MessageBlock| matches!(block, MessageBlock::Text { .. } | MessageBlock::ToolResult { .. });
+        if blocks.is_empty() || blocks.iter().any(is_said) {
+            return Err(Invalid::new("content", "must be images, documents and selections").into());
+        }
+        let message = self.attach(owner, messages::check(blocks)?, &[]).await?;
+        let of_block = |(content, metadata): (Content, Value)| {
+            let card = serde_json::from_value(metadata[CARD].clone()).unwrap_or_default();
+            Attachment { content, card }
+        };
+        let new: Vec<Attachment> = message.contents.into_iter().zip(message.metadata).map(of_block).collect();
+        self.change_attached(owner, chat, |attached| attached.extend(new.iter().cloned())).await
+    }
+
+    /// Takes what has this key away from what a draft has attached; nothing where it is gone already.
+    pub async fn detach_from_draft(&self, owner: UserId, chat: Option<ChatId>, key: &str) -> Result<(), ServiceError> {
+        let leave_out = |attached: &mut Vec<Attachment>| {
+            if let Some(at) = attached.iter().position(|one| one.key() == key) {
+                attached.remove(at);
+            }
+        };
+        self.change_attached(owner, chat, leave_out).await.map(drop)
+    }
+
+    /// Changes what a draft has attached and gives its revision. What another request stores at the same moment is changed
+    /// in its turn, not written over.
+    async fn change_attached(
+        &self,
+        owner: UserId,
+        chat: Option<ChatId>,
+        change: impl Fn(&mut Vec<Attachment>),
+    ) -> Result<i64, ServiceError> {
+        if let Some(chat) = chat {
+            self.chat(owner, chat).await?;
+        }
+        for _ in 0..TRIES {
+            let mut draft = self.draft(owner, chat).await?.unwrap_or_default();
+            let attached = draft.attachments.get_or_insert_default();
+            let before = attached.clone();
+            change(attached);
+            if *attached == before {
+                return Ok(draft.rev);
+            }
+            check(&draft)?;
+            let mut tx = self.db().begin().await?;
+            if let Some(rev) = drafts::put(&mut tx, owner, chat, &draft, self.clock().now()).await? {
+                tx.commit().await?;
+                return Ok(rev);
+            }
+        }
+        Err(changed())
+    }
+
+    pub async fn draft(&self, owner: UserId, chat: Option<ChatId>) -> Result<Option<Draft>, ServiceError> {
+        Ok(drafts::find(self.db(), owner, chat).await?)
+    }
+
+    /// The revision alone of a draft; 0 where there is none.
+    pub async fn draft_rev(&self, owner: UserId, chat: Option<ChatId>) -> Result<i64, ServiceError> {
+        Ok(drafts::rev(self.db(), owner, chat).await?)
+    }
+}
+
+/// Whether a draft is within its bounds.
+fn check(draft: &Draft) -> Result<(), ServiceError> {
+    if draft.text.chars().count() > limits::DRAFT_CHARS {
+        let limit = format!("at most {} characters", limits::DRAFT_CHARS);
+        return Err(ServiceError::TooLarge { field: "text", limit });
+    }
+    if draft.attachments.as_ref().is_some_and(|attached| attached.len() > limits::BLOCKS_PER_USER_TURN) {
+        let reason = format!("at most {} attachments", limits::BLOCKS_PER_USER_TURN);
+        return Err(Invalid::new("attachments", reason).into());
+    }
+    Ok(())
+}
+
+fn changed() -> ServiceError {
+    ServiceError::conflict("draft_changed", "the draft changed at the same moment")
+}

@@ -1,0 +1,126 @@
+//! What new chats begin with beside their first message: instructions that all of them get, and what was set for the next
+//! one before it exists. The latter belongs to the new chat's draft: the message that makes the chat takes it along.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::chats::{Beginning, check_system_prompt};
+use crate::{Service, ServiceError};
+use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::{Params, UserId};
+use turnleaf_store::db::Tx;
+use turnleaf_store::{StoreError, settings};
+
+/// The setting that holds the prompt of all new chats.
+const INSTRUCTIONS: &str = "chats.instructions";
+/// The setting that holds what was set for the next chat.
+const NEXT: &str = "chats.next";
+
+/// What was set for the chat that does not exist yet. Nothing means what every new chat gets.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NextChat {
+    #[serde(default)]
+    pub system_prompt: Option<String>,
+    #[serde(default)]
+    pub params: Params,
+    #[serde(default)]
+    pub tools: Option<ToolChoice>,
+}
+
+impl Service {
+    /// The prompt that new chats begin with; empty where there is none.
+    pub async fn instructions(&self, owner: UserId) -> Result<String, ServiceError> {
+        self.setting(owner, INSTRUCTIONS).await
+    }
+
+    /// Says what new chats begin with. Chats that are there keep what they have.
+    pub async fn set_instructions(&self, owner: UserId, prompt: &str) -> Result<(), ServiceError> {
+        check_system_prompt(prompt)?;
+        self.set_setting(owner, INSTRUCTIONS, &json!(prompt)).await
+    }
+
+    /// What was set for the next chat.
+    pub async fn next_chat(&self, owner: UserId) -> Result<NextChat, ServiceError> {
+        self.setting(owner, NEXT).await
+    }
+
+    /// Sets what the next chat is told and asks of its models. The prompt of all new chats is none of its own.
+    pub async fn settle_next_chat(&self, owner: UserId, prompt: &str, params: Params) -> Result<(), ServiceError> {
+        check_system_prompt(prompt)?;
+        params.validate()?;
+        let system_prompt = (prompt != self.instructions(owner).await?).then(|| prompt.to_owned());
+        self.change_next_chat(owner, |next| NextChat { system_prompt, params, ..next }).await
+    }
+
+    /// Chooses the tools of the next chat.
+    pub async fn choose_tools_of_next_chat(&self, owner: UserId, choice: ToolChoice) -> Result<(), ServiceError> {
+        let before = self.tools_of_next_chat(owner).await?;
+        self.check_choice(owner, &choice, Some(&before)).await?;
+        let tools = (choice != self.default_tools(owner).await?).then_some(choice);
+        self.change_next_chat(owner, |next| NextChat { tools, ..next }).await
+    }
+
+    /// Changes a part of what was set. The other part stays what somebody else makes it at the same moment.
+    async fn change_next_chat(
+        &self,
+        owner: UserId,
+        change: impl FnOnce(NextChat) -> NextChat + Send,
+    ) -> Result<(), ServiceError> {
+        let now = self.clock().now();
+        let mut tx = self.db().begin().await?;
+        let next = change(read(settings::hold(&mut tx, owner, NEXT, now).await?));
+        settings::put(&mut tx, owner, NEXT, &json!(next), now).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// The tools that the next chat begins with.
+    pub async fn tools_of_next_chat(&self, owner: UserId) -> Result<ToolChoice, ServiceError> {
+        match self.next_chat(owner).await?.tools {
+            Some(tools) => Ok(tools),
+            None => self.default_tools(owner).await,
+        }
+    }
+
+    /// What the next chat begins with. It is taken: the chat behind it begins as every other.
+    pub(crate) async fn take_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<Beginning, ServiceError> {
+        let mut next = self.next_chat(owner).await?;
+        if next != NextChat::default() {
+            // What is set from here on is for the chat behind this one.
+            let now = self.clock().now();
+            next = read(settings::hold(tx, owner, NEXT, now).await?);
+            settings::put(tx, owner, NEXT, &Value::Null, now).await?;
+        }
+        let system_prompt = match next.system_prompt {
+            Some(prompt) => prompt,
+            None => self.instructions(owner).await?,
+        };
+        Ok(Beginning { title: String::new(), system_prompt, params: next.params, tools: next.tools })
+    }
+
+    /// Nothing is set for the next chat any more.
+    pub(crate) async fn forget_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<(), StoreError> {
+        settings::put(tx, owner, NEXT, &Value::Null, self.clock().now()).await
+    }
+
+    /// One setting; what it is at first where nobody set it.
+    pub(crate) async fn setting<T: DeserializeOwned + Default>(
+        &self,
+        owner: UserId,
+        key: &str,
+    ) -> Result<T, ServiceError> {
+        let stored = settings::find(self.db(), owner, key).await?;
+        Ok(stored.map(read).unwrap_or_default())
+    }
+
+    pub(crate) async fn set_setting(&self, owner: UserId, key: &str, value: &Value) -> Result<(), ServiceError> {
+        let mut tx = self.db().begin().await?;
+        settings::put(&mut tx, owner, key, value, self.clock().now()).await?;
+        Ok(tx.commit().await?)
+    }
+}
+
+/// What another version of the server stored is nothing that was set.
+fn read<T: DeserializeOwned + Default>(value: Value) -> T {
+    serde_json::from_value(value).unwrap_or_default()
+}

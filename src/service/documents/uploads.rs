@@ -1,0 +1,227 @@
+//! Files that people bring. What a file is, is told by its bytes; an image is kept as it was drawn again, without
+//! anything hidden in it; every other file is kept as it came, and is only ever read by [`Reader`](turnleaf_convert::Reader).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::error::Unfit;
+use crate::{Service, ServiceError};
+use turnleaf_convert::{Form, Picture, Refused};
+use turnleaf_domain::{UserId, file_name, limits};
+use turnleaf_platform::hex::hex;
+use turnleaf_platform::ids;
+use turnleaf_platform::tasks;
+use turnleaf_store::Tx;
+use turnleaf_store::blobs::{self, FormKind, ImageForm};
+use turnleaf_store::uploads::{self, NewUpload};
+
+pub use turnleaf_store::blobs::StoredBlob;
+pub use turnleaf_store::uploads::{Upload, UploadKind};
+
+/// What an upload became.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uploaded {
+    /// Of what is kept: an image's is not that of the bytes that came.
+    pub sha256: String,
+    pub mime: String,
+    pub byte_count: u64,
+    /// As it is shown.
+    pub name: String,
+    pub kind: UploadKind,
+    /// Of an image, in pixels.
+    pub size: Option<(u32, u32)>,
+    /// The sha256 of a small form of an image, where it has one.
+    pub thumbnail: Option<String>,
+}
+
+/// A file as it would be kept, with its bytes.
+pub(crate) struct Prepared {
+    pub uploaded: Uploaded,
+    pub bytes: Bytes,
+    forms: Vec<(ImageForm, Form)>,
+}
+
+impl Prepared {
+    /// What it takes in all.
+    pub fn byte_count(&self) -> u64 {
+        (self.bytes.len() + self.forms.iter().map(|(_, form)| form.bytes.len()).sum::<usize>()) as u64
+    }
+}
+
+impl Service {
+    /// A place among those uploads that are worked on at the same time. It is for one that is all here.
+    pub async fn upload_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(self.uploading()).acquire_owned().await.ok()
+    }
+
+    /// Keeps a file. It may be named by a message, a draft or a document within a day, then it is forgotten.
+    pub async fn upload(&self, owner: UserId, name: &str, bytes: Bytes) -> Result<Uploaded, ServiceError> {
+        let prepared = self.prepared(name, bytes).await?;
+        self.check_room_for(owner, &prepared.uploaded.sha256, prepared.byte_count()).await?;
+        let bytes = prepared.byte_count();
+        self.check_growth(owner, bytes).await?;
+        let kept = self.keep(owner, prepared).await?;
+        self.note_growth(owner, bytes).await;
+        Ok(kept)
+    }
+
+    /// What a file would be kept as. Nothing is stored.
+    pub(crate) async fn prepared(&self, name: &str, bytes: Bytes) -> Result<Prepared, ServiceError> {
+        let name = file_name::displayed(name)?;
+        if bytes.len() > limits::UPLOAD_BYTES {
+            return Err(too_large());
+        }
+        let kind = self.reader().sniff(&name, &bytes).map_err(refused)?;
+        if !kind.is_image() {
+            let uploaded = Uploaded {
+                sha256: hash(bytes.clone()).await?,
+                mime: kind.mime().to_owned(),
+                byte_count: bytes.len() as u64,
+                name,
+                kind: UploadKind::File,
+                size: None,
+                thumbnail: None,
+            };
+            return Ok(Prepared { uploaded, bytes, forms: Vec::new() });
+        }
+        let Picture { image, thumbnail, for_models } = self.reader().picture(kind, bytes).await.map_err(refused)?;
+        let forms = forms_of(thumbnail, for_models).await?;
+        let thumbnail = forms.iter().find(|(form, _)| form.kind == FormKind::Thumbnail);
+        let uploaded = Uploaded {
+            sha256: hash(image.bytes.clone()).await?,
+            mime: image.mime.to_owned(),
+            byte_count: image.bytes.len() as u64,
+            name,
+            kind: UploadKind::Image,
+            size: Some((image.width, image.height)),
+            thumbnail: thumbnail.map(|(form, _)| form.is_in.clone()),
+        };
+        Ok(Prepared { uploaded, bytes: image.bytes, forms })
+    }
+
+    /// Stores what was prepared. That there is room for it was looked at.
+    pub(crate) async fn keep(&self, owner: UserId, prepared: Prepared) -> Result<Uploaded, ServiceError> {
+        let Prepared { uploaded, bytes, forms } = prepared;
+        let now = self.clock().now();
+        let mut tx = self.db().begin().await?;
+        blobs::store(&mut tx, &uploaded.sha256, &uploaded.mime, &bytes, now).await?;
+        store_forms(&mut tx, &uploaded.sha256, &forms, now).await?;
+        uploads::put(&mut tx, &new_upload(owner, &uploaded), now).await?;
+        tx.commit().await?;
+        Ok(uploaded)
+    }
+
+    /// The newest upload of these bytes, which may be forgotten although they are still named.
+    pub async fn upload_of(&self, owner: UserId, sha256: &str) -> Result<Option<Upload>, ServiceError> {
+        Ok(uploads::find(self.db(), owner, sha256).await?)
+    }
+
+    /// The bytes of this hash (64 hex digits in lower case), as long as a turn of the owner's that is not deleted names
+    /// them.
+    pub async fn blob(&self, owner: UserId, sha256: &str) -> Result<StoredBlob, ServiceError> {
+        let is_hash = sha256.len() == 64 && sha256.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if !is_hash {
+            return Err(ServiceError::NotFound);
+        }
+        blobs::find(self.db(), owner, sha256).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Whether a person's files may grow by this much. What is there already takes no more.
+    pub(crate) async fn check_room_for(&self, owner: UserId, sha256: &str, bytes: u64) -> Result<(), ServiceError> {
+        if blobs::measure(self.db(), owner, sha256).await?.is_some() {
+            return Ok(());
+        }
+        self.check_quota(owner, bytes).await
+    }
+
+    /// Whether a person's files and documents may grow by this much.
+    pub(crate) async fn check_quota(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
+        let used = uploads::used_bytes(self.db(), owner).await?;
+        if used.saturating_add(bytes) <= limits::PERSON_UPLOAD_BYTES {
+            return Ok(());
+        }
+        let message = format!(
+            "your files and documents have {} GiB in all, and that is full; delete some for ever first",
+            limits::PERSON_UPLOAD_BYTES >> 30
+        );
+        Err(ServiceError::unfit(Unfit::Room, "quota_reached", "body", message))
+    }
+}
+
+/// The other forms of a picture with their names.
+pub(crate) async fn forms_of(
+    thumbnail: Option<Form>,
+    for_models: Option<Form>,
+) -> Result<Vec<(ImageForm, Form)>, ServiceError> {
+    let mut forms = Vec::new();
+    for (kind, form) in [(FormKind::Thumbnail, thumbnail), (FormKind::Model, for_models)] {
+        if let Some(form) = form {
+            let is_in = hash(form.bytes.clone()).await?;
+            forms.push((ImageForm { kind, is_in, size: (form.width, form.height) }, form));
+        }
+    }
+    Ok(forms)
+}
+
+/// Stores the other forms of a picture; it is stored before, in the same transaction.
+pub(crate) async fn store_forms(
+    tx: &mut Tx,
+    sha256: &str,
+    forms: &[(ImageForm, Form)],
+    now: DateTime<Utc>,
+) -> Result<(), ServiceError> {
+    for (named, form) in forms {
+        blobs::store(tx, &named.is_in, form.mime, &form.bytes, now).await?;
+        blobs::add_form(tx, sha256, named).await?;
+    }
+    Ok(())
+}
+
+fn new_upload(owner_id: UserId, uploaded: &Uploaded) -> NewUpload<'_> {
+    let Uploaded { sha256, name, kind, size, .. } = uploaded;
+    NewUpload { id: ids::mint(), owner_id, sha256, name, kind: *kind, size: *size }
+}
+
+/// A file beyond the bound.
+pub fn too_large() -> ServiceError {
+    ServiceError::TooLarge { field: "file", limit: format!("at most {} MiB", limits::UPLOAD_BYTES >> 20) }
+}
+
+/// Why a file was not read, as a refusal.
+pub(crate) fn refused(why: Refused) -> ServiceError {
+    let message = why.to_string();
+    let (how, code) = match &why {
+        Refused::Empty => (Unfit::Content, "empty_file"),
+        Refused::Unsupported(_) => (Unfit::Kind, "unsupported_file"),
+        Refused::ImageTooLarge(_) => (Unfit::Content, "image_too_large"),
+        Refused::Encoding(choices) => {
+            return ServiceError::Unfit {
+                why: Unfit::Content,
+                code: "encoding",
+                field: "encoding",
+                message,
+                extra: Some(Box::new(json!({ "choices": choices }))),
+            };
+        }
+        Refused::Bomb(_) => (Unfit::Content, "unpacks_too_large"),
+        Refused::TooLong(_) => (Unfit::Size, "too_large"),
+        Refused::Damaged(_) => (Unfit::Content, "damaged_file"),
+        Refused::NoText => (Unfit::Content, "no_text"),
+        Refused::OutOfBounds => (Unfit::Content, "unreadable_file"),
+    };
+    ServiceError::unfit(how, code, "file", message)
+}
+
+/// Off the request's task: 32 MiB take a while.
+async fn hash(bytes: Bytes) -> Result<String, ServiceError> {
+    let hashed = tasks::spawn_blocking(move || hex(Sha256::digest(&bytes)));
+    hashed.await.map_err(|error| {
+        tracing::error!(%error, "a file could not be hashed");
+        ServiceError::unfit(Unfit::Content, "unreadable_file", "file", "the file could not be read")
+    })
+}

@@ -1,0 +1,213 @@
+//! A chat as scripts read it: the shape of its tree, and one path as places, groups, blocks or messages.
+
+use std::ops::Range;
+
+use crate::{Service, ServiceError};
+use turnleaf_domain::content_block::ContentBlock;
+use turnleaf_domain::group::{self, Group};
+use turnleaf_domain::message::Message;
+use turnleaf_domain::tree::Node;
+use turnleaf_domain::{ChatId, Exchange, Turn, TurnId, UserId, limits, withhold};
+use turnleaf_store::turns::{ShapeTurn, Spot};
+use turnleaf_store::{turn_blocks, turns};
+
+/// The shape of a chat's tree at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// The chat's revision: it rises with whatever changes the shape.
+    pub rev: i64,
+    /// By their places in the chat, so a predecessor comes first.
+    pub turns: Vec<ShapeTurn>,
+}
+
+/// A page of something on a path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PathPage<T> {
+    pub items: Vec<T>,
+    /// How many there are on the whole path.
+    pub total: u64,
+}
+
+/// A page of the groups of a path.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GroupPage {
+    pub groups: Vec<Group>,
+    /// Where the next page begins. A page ends sooner than asked for when its blocks are very long.
+    pub next_skip: Option<usize>,
+}
+
+/// How many of these fit into a bound, and the first in any case: what is larger than a page is a page.
+pub(crate) fn fitting(each: impl Iterator<Item = u64>, bound: u64) -> usize {
+    let sums = each.scan(0, |sum: &mut u64, bytes| {
+        *sum = sum.saturating_add(bytes);
+        Some(*sum)
+    });
+    sums.enumerate().take_while(|(at, sum)| *at == 0 || *sum <= bound).count()
+}
+
+impl Service {
+    /// The shape of a chat's tree.
+    ///
+    /// # Errors
+    /// `corrupt_tree` where a turn hangs on none that is older: no such row is written here, and no reader could make a
+    /// tree of it.
+    pub async fn shape(&self, owner: UserId, chat: ChatId) -> Result<Shape, ServiceError> {
+        let (rev, turns) = turns::shape(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
+        let mut seen = std::collections::HashSet::with_capacity(turns.len());
+        for turn in &turns {
+            if turn.prev.is_some_and(|prev| !seen.contains(&prev)) {
+                let message = format!("turn {} hangs on no older turn; `turnleaf fsck` says more", turn.id);
+                return Err(ServiceError::conflict("corrupt_tree", message));
+            }
+            seen.insert(turn.id);
+        }
+        Ok(Shape { rev, turns })
+    }
+
+    /// The places of all turns from the root to this one.
+    pub async fn path_to(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<Vec<Node>, ServiceError> {
+        let end = self.spot(owner, chat, turn).await?;
+        Ok(turns::nodes_between(self.db(), owner, &end, 0, end.depth).await?)
+    }
+
+    /// The versions of a turn, itself included, oldest first.
+    pub async fn siblings(&self, owner: UserId, turn: TurnId) -> Result<Vec<TurnId>, ServiceError> {
+        turns::siblings(self.db(), owner, &[turn]).await?.remove(&turn).ok_or(ServiceError::NotFound)
+    }
+
+    /// At most `limit` groups of the path to `leaf` behind the first `skip`; without a leaf, of the path that the chat
+    /// opens at.
+    pub async fn groups(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        leaf: Option<TurnId>,
+        skip: u32,
+        limit: u32,
+    ) -> Result<GroupPage, ServiceError> {
+        let Some(end) = self.end_of_path(owner, chat, leaf).await? else { return Ok(GroupPage::default()) };
+        let nodes = turns::nodes_between(self.db(), owner, &end, 0, end.depth).await?;
+        let lengths = nodes.chunk_by(|before, turn| group::joins(before.role, turn.role)).map(<[Node]>::len);
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        runs.extend(lengths.scan(0, |end, length| {
+            *end += length;
+            Some(*end - length..*end)
+        }));
+        let skip = (skip as usize).min(runs.len());
+        let page = &runs[skip..(skip + limit as usize).min(runs.len())];
+        let Some(run) = page.first().zip(page.last()).map(|(first, last)| first.start..last.end) else {
+            return Ok(GroupPage::default());
+        };
+        let bytes = self.bytes_between(owner, end.id, run.start, run.end).await?;
+        let held = |run: &Range<usize>| bytes[run.start - page[0].start..run.end - page[0].start].iter().sum();
+        let page = &page[..fitting(page.iter().map(held), limits::GROUPS_BYTES)];
+        let last = page.last().map_or(run.end, |run| run.end);
+        let path = self.turns_between(owner, &end, run.start as i64, last as i64 - 1).await?;
+        if path.is_empty() {
+            // The end was deleted meanwhile.
+            return Err(ServiceError::NotFound);
+        }
+        let exchanges = self.exchanges(owner, &path).await?;
+        let is_thinking = |exchange: &Exchange| exchange.is_thinking_mode;
+        let groups = group::groups(path, |turn| exchanges.get(&turn).is_some_and(is_thinking));
+        let next = skip + page.len();
+        Ok(GroupPage { groups, next_skip: (next < runs.len()).then_some(next) })
+    }
+
+    /// How many bytes of stored blocks the turns of a path from depth `first` to before `end` hold, one by one.
+    pub(crate) async fn bytes_between(
+        &self,
+        owner: UserId,
+        leaf: TurnId,
+        first: usize,
+        end: usize,
+    ) -> Result<Vec<u64>, ServiceError> {
+        let mut seen = self.db().snapshot().await?;
+        let spans = turns::spans(&mut seen, owner, leaf, first as i64, end as i64 - 1).await?;
+        let held = turn_blocks::bytes_on_path(&mut seen, owner, &spans).await?;
+        seen.commit().await?;
+        Ok((first..end).map(|depth| held.get(&(depth as i64)).copied().unwrap_or(0)).collect())
+    }
+
+    /// At most `limit` blocks of that path behind the first `skip`.
+    pub async fn blocks(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        leaf: Option<TurnId>,
+        skip: u32,
+        limit: u32,
+    ) -> Result<PathPage<ContentBlock>, ServiceError> {
+        let Some(end) = self.end_of_path(owner, chat, leaf).await? else {
+            return Ok(PathPage { items: Vec::new(), total: 0 });
+        };
+        // Only the last turn of a path can be running, and memory is ahead of its rows.
+        let running = self.supervisor().live(end.id).map(|live| withhold::turn(live.turn()));
+        let last = end.depth - i64::from(running.is_some());
+        let mut seen = self.db().snapshot().await?;
+        let spans = turns::spans(&mut seen, owner, end.id, 0, last).await?;
+        let stored = turn_blocks::count_on_path(&mut seen, owner, &spans).await?.unsigned_abs();
+        let (skip, limit) = (u64::from(skip), limit as usize);
+        let mut items = Vec::new();
+        if skip < stored {
+            let rows = turn_blocks::slice_on_path(&mut seen, owner, &spans, skip.cast_signed(), limit as i64).await?;
+            items.extend(rows.into_iter().map(|(turn, block)| {
+                let block = withhold::block(block);
+                ContentBlock::new(chat, turn, &block)
+            }));
+        }
+        seen.commit().await?;
+        let growing = running.iter().flat_map(|turn| turn.blocks.iter().map(|b| ContentBlock::new(chat, turn.id, b)));
+        let rest = limit.saturating_sub(items.len());
+        items.extend(growing.skip(skip.saturating_sub(stored) as usize).take(rest));
+        let total = stored + running.map_or(0, |turn| turn.blocks.len() as u64);
+        Ok(PathPage { items, total })
+    }
+
+    /// At most `limit` turns of that path behind the first `skip`, as messages of the shape from before blocks.
+    pub async fn messages(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        leaf: Option<TurnId>,
+        skip: u32,
+        limit: u32,
+    ) -> Result<PathPage<Message>, ServiceError> {
+        let Some(end) = self.end_of_path(owner, chat, leaf).await? else {
+            return Ok(PathPage { items: Vec::new(), total: 0 });
+        };
+        let first = i64::from(skip);
+        let last = (first + i64::from(limit) - 1).min(end.depth);
+        let turns = self.turns_between(owner, &end, first, last).await?;
+        Ok(PathPage { items: turns.iter().map(Message::from).collect(), total: end.depth.unsigned_abs() + 1 })
+    }
+
+    async fn end_of_path(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        leaf: Option<TurnId>,
+    ) -> Result<Option<Spot>, ServiceError> {
+        let chat = self.chat(owner, chat).await?;
+        let leaf = match leaf {
+            Some(leaf) => Some(leaf),
+            None => self.leaf_to_show(owner, &chat, None).await?,
+        };
+        match leaf {
+            Some(leaf) => self.spot(owner, chat.id, leaf).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The turns between two depths of a path as clients may see them now.
+    pub(crate) async fn turns_between(
+        &self,
+        owner: UserId,
+        end: &Spot,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<Turn>, ServiceError> {
+        let stored = turns::between(self.db(), owner, end, first, last).await?;
+        Ok(stored.into_iter().map(|turn| withhold::turn(self.as_running(turn))).collect())
+    }
+}

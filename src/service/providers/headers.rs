@@ -1,0 +1,41 @@
+//! Headers that a person sets for an address of theirs, checked in one way for whatever is reached there.
+
+use secrecy::{ExposeSecret, SecretString};
+
+use turnleaf_domain::{Invalid, limits};
+use turnleaf_platform::base_url;
+
+/// Names and values.
+pub type Headers = Vec<(String, SecretString)>;
+
+/// The headers with their names in lower case and without white space around them. `own` are names that cannot be set
+/// for this kind of address, beside those that cannot be set for any.
+///
+/// # Errors
+/// Too many, a name that is none or cannot be set, a value that cannot be sent, a name that is there twice.
+pub(crate) fn check(headers: Headers, own: &[&str]) -> Result<Headers, Invalid> {
+    let wrong = |what: String| Err(Invalid::new("headers", what));
+    if headers.len() > limits::PROVIDER_HEADERS {
+        return wrong(format!("at most {}", limits::PROVIDER_HEADERS));
+    }
+    let mut checked = Headers::new();
+    for (name, value) in headers {
+        let name = name.trim().to_ascii_lowercase();
+        if !base_url::is_header_token(&name) {
+            return wrong("a header's name is letters, digits and hyphens".into());
+        }
+        if !base_url::is_header_name(&name) || own.contains(&name.as_str()) {
+            return wrong(format!("`{name}` cannot be set here"));
+        }
+        let text = value.expose_secret().trim();
+        let is_sendable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        if text.is_empty() || text.len() > limits::PROVIDER_KEY_BYTES || !is_sendable {
+            return wrong(format!("the value of `{name}` must be one line of ASCII characters"));
+        }
+        if checked.iter().any(|(known, _)| *known == name) {
+            return wrong(format!("`{name}` is there twice"));
+        }
+        checked.push((name, SecretString::from(text)));
+    }
+    Ok(checked)
+}

@@ -1,0 +1,41 @@
+//! Looking for words in a chat.
+
+use crate::{Service, ServiceError};
+use turnleaf_domain::{Chat, ChatId, Invalid, Needle, TurnId, UserId, limits};
+use turnleaf_store::turns;
+
+pub use turnleaf_store::turns::find::{Found, Hit};
+
+impl Service {
+    /// The turns of a path whose text has `query`, letter for letter and in any case. The path is the one to `leaf`;
+    /// without it, the one that the chat opens at. At most `limit` turns, the newest; [`Found::total`] says how many.
+    ///
+    /// # Errors
+    /// `Invalid` for a query or a limit out of bounds; `NotFound` for a chat or a leaf that is not there.
+    pub async fn find_in_chat(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        leaf: Option<TurnId>,
+        query: &str,
+        limit: u32,
+    ) -> Result<(Chat, Found), ServiceError> {
+        let needle = Needle::new(query)?;
+        if !(1..=limits::FIND_MAX).contains(&limit) {
+            return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::FIND_MAX)).into());
+        }
+        let (chat, leaf) = match leaf {
+            Some(leaf) => {
+                let chat = self.chat(owner, id).await?;
+                let turn = turns::find(self.db(), owner, leaf).await?.filter(|turn| turn.chat_id == id);
+                (chat, Some(turn.ok_or(ServiceError::NotFound)?.id))
+            }
+            None => self.chat_with_leaf(owner, id, None).await?,
+        };
+        let found = match leaf {
+            Some(leaf) => turns::find::on_path(self.db(), owner, leaf, &needle, limit).await?,
+            None => Found { is_whole: true, ..Found::default() },
+        };
+        Ok((chat, found))
+    }
+}

@@ -1,0 +1,191 @@
+//! Which tools a chat offers: the choice, what new chats get, and what a branch is given of it. A branch keeps its tools
+//! with its first turn, because what goes before the conversation in a request must stay as it is (providers.md 3.7).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+
+use crate::tools::toolbox::Selection;
+use crate::{Service, ServiceError};
+use turnleaf_domain::branch::Lock;
+use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Invalid, UserId, limits};
+use turnleaf_store::{branches, chat_tools, chats, settings, turns};
+use turnleaf_tools::built_in;
+use turnleaf_tools::schema::check_schema;
+
+/// The setting that holds what new chats get.
+const DEFAULT: &str = "tools.default";
+/// What new chats get until somebody says otherwise: tools that have no effect, and one that asks before it goes out.
+const FIRST_DEFAULT: [&str; 3] = ["current_time", "calculator", "fetch_page"];
+
+/// A chat's choice and what it comes to now.
+#[derive(Debug, Clone)]
+pub struct ChatTools {
+    pub choice: ToolChoice,
+    pub selection: Selection,
+}
+
+impl Service {
+    /// What a chat offers, and what a new branch of it would be given now.
+    pub async fn chat_tools(&self, owner: UserId, id: ChatId) -> Result<ChatTools, ServiceError> {
+        let chat = self.chat(owner, id).await?;
+        let choice = self.choice_of(&chat).await?;
+        self.what_becomes_of(owner, choice).await
+    }
+
+    /// A choice with what it comes to now.
+    pub async fn what_becomes_of(&self, owner: UserId, choice: ToolChoice) -> Result<ChatTools, ServiceError> {
+        let selection = self.tools().select(owner, &choice).await?;
+        Ok(ChatTools { choice, selection })
+    }
+
+    /// Chooses the tools of a chat: for branches that have no turn yet, and for those that begin from now on.
+    pub async fn choose_tools(&self, owner: UserId, id: ChatId, choice: ToolChoice) -> Result<ChatTools, ServiceError> {
+        let before = chat_tools::find(self.db(), owner, id).await?;
+        self.chat(owner, id).await?;
+        self.check_choice(owner, &choice, before.as_ref()).await?;
+        let mut tx = self.db().begin().await?;
+        chats::hold(&mut tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
+        chat_tools::put(&mut tx, owner, id, &choice).await?;
+        for (branch, lock) in branches::empty_of_chat(&mut tx, id).await? {
+            let tools = self.offered_to(owner, &lock, &choice).await;
+            branches::set_tools(&mut tx, branch, &tools).await?;
+        }
+        tx.commit().await?;
+        self.chat_tools(owner, id).await
+    }
+
+    /// Gives a branch the tools that its chat offers now, from its next message on. The provider's cache of what went
+    /// before is of no use then, and its model may wonder about calls of tools that it no longer sees.
+    ///
+    /// # Errors
+    /// `turn_running` while a reply of the branch is not over.
+    pub async fn use_tools_now(&self, owner: UserId, id: BranchId) -> Result<(Branch, Vec<OfferedTool>), ServiceError> {
+        let found = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let mut tx = self.db().begin().await?;
+        let chat = self.hold_chat(&mut tx, owner, found.chat_id).await?;
+        let branch = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if let Some(head) = branch.head_turn_id {
+            let turn = turns::find(self.db(), owner, head).await?;
+            if turn.is_some_and(|turn| !turn.status.is_terminal()) {
+                return Err(ServiceError::conflict("turn_running", "a reply of this branch is not over"));
+            }
+        }
+        let choice = self.choice_of(&chat).await?;
+        let tools = self.offered_to(owner, &branch.lock, &choice).await;
+        branches::set_tools(&mut tx, id, &tools).await?;
+        tx.commit().await?;
+        Ok((branch, tools))
+    }
+
+    /// What new chats get.
+    pub async fn default_tools(&self, owner: UserId) -> Result<ToolChoice, ServiceError> {
+        let stored = settings::find(self.db(), owner, DEFAULT).await?;
+        let first = || ToolChoice { on: FIRST_DEFAULT.map(str::to_owned).into(), client: Vec::new() };
+        Ok(stored.and_then(|choice| serde_json::from_value(choice).ok()).unwrap_or_else(first))
+    }
+
+    /// Says what new chats get. Tools that a client runs are not among them: there is no client yet.
+    pub async fn set_default_tools(&self, owner: UserId, choice: ToolChoice) -> Result<ToolChoice, ServiceError> {
+        if !choice.client.is_empty() {
+            return Err(Invalid::new("tools.client", "belong to one chat, not to all new ones").into());
+        }
+        let before = self.default_tools(owner).await?;
+        self.check_choice(owner, &choice, Some(&before)).await?;
+        let mut tx = self.db().begin().await?;
+        settings::put(&mut tx, owner, DEFAULT, &json!(choice), self.clock().now()).await?;
+        tx.commit().await?;
+        Ok(choice)
+    }
+
+    /// The choice of a chat; nothing where it is older than the choice.
+    pub(crate) async fn choice_of(&self, chat: &Chat) -> Result<ToolChoice, ServiceError> {
+        Ok(chat_tools::find(self.db(), chat.owner_id, chat.id).await?.unwrap_or_default())
+    }
+
+    /// What a branch with this lock is given of a choice: nothing where its model takes no tools, and what the provider
+    /// itself brings behind the rest.
+    pub async fn offered_to(&self, owner: UserId, lock: &Lock, choice: &ToolChoice) -> Vec<OfferedTool> {
+        let registry = self.supervisor().registry();
+        let takes_none = registry.capabilities(lock).tools == Some(false);
+        let mut offered =
+            if takes_none { Vec::new() } else { self.supervisor().toolbox().offered(owner, choice).await };
+        let Some(provider) = registry.find(&lock.provider) else { return offered };
+        let is_chosen = |tool: &OfferedTool| {
+            tool.origin.as_ref().and_then(ToolOrigin::full_name).is_some_and(|name| choice.has(&name))
+        };
+        let of_provider = provider.tools().into_iter().map(OfferedTool::of_provider);
+        let own = self.tools_of_provider(lock).into_iter().filter(is_chosen);
+        for tool in of_provider.chain(own) {
+            if !offered.iter().any(|known| known.spec.name == tool.spec.name) {
+                offered.push(tool);
+            }
+        }
+        offered
+    }
+
+    /// What the provider of this lock brings for its model and runs itself, if it is chosen.
+    pub fn tools_of_provider(&self, lock: &Lock) -> Vec<OfferedTool> {
+        let provider = self.supervisor().registry().find(&lock.provider);
+        provider.map(|provider| provider.own_tools(&lock.model)).unwrap_or_default()
+    }
+
+    /// What providers run themselves, of all models that can be chosen: each tool with the names of the providers.
+    pub fn tools_of_providers(&self) -> Vec<(String, Vec<String>)> {
+        let mut tools: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for model in self.supervisor().registry().models() {
+            for tool in self.tools_of_provider(&model.lock) {
+                if let Some(tool) = tool.own_tool() {
+                    tools.entry(tool.to_owned()).or_default().insert(model.provider_name.clone());
+                }
+            }
+        }
+        tools.into_iter().map(|(tool, providers)| (tool, providers.into_iter().collect())).collect()
+    }
+
+    /// Whether a choice can be made. A name of nothing is refused, unless it was chosen when there was something.
+    pub(crate) async fn check_choice(
+        &self,
+        owner: UserId,
+        choice: &ToolChoice,
+        before: Option<&ToolChoice>,
+    ) -> Result<(), ServiceError> {
+        check_kept(choice)?;
+        let offerings = self.tools().offerings(owner).await?;
+        for name in &choice.on {
+            let is_kept = before.is_some_and(|before| before.on.contains(name));
+            let is_there = match name.split_once('/') {
+                Some(("provider", tool)) => !tool.is_empty(),
+                Some((server, tool)) => offerings.iter().any(|offering| {
+                    offering.server == server && (tool == "*" || offering.tools.iter().any(|known| known.tool == tool))
+                }),
+                None => built_in::described().iter().any(|known| known.tool == *name),
+            };
+            if !is_kept && !is_there {
+                return Err(Invalid::new("tools.on", format!("names `{name}`, and there is no such tool")).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a choice can be kept, whatever there is of what it names.
+pub(crate) fn check_kept(choice: &ToolChoice) -> Result<(), Invalid> {
+    choice.check()?;
+    for spec in &choice.client {
+        let wrong = |what: String| Invalid::new("tools.client", format!("`{}`: {what}", spec.name));
+        let schema = spec.parameters.to_string();
+        if spec.description.len() > limits::TOOL_DESCRIPTION_BYTES {
+            return Err(wrong(format!("description is more than {} bytes", limits::TOOL_DESCRIPTION_BYTES)));
+        }
+        if schema.len() > limits::TOOL_SCHEMA_BYTES {
+            return Err(wrong(format!("parameters are more than {} bytes", limits::TOOL_SCHEMA_BYTES)));
+        }
+        if spec.description.contains('\0') || schema.contains("\\u0000") {
+            return Err(wrong("must not contain NUL".into()));
+        }
+        check_schema(&spec.parameters).map_err(wrong)?;
+    }
+    Ok(())
+}

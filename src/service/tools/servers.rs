@@ -1,0 +1,358 @@
+//! Servers of tools: list, connect, change, remove, begin again, and what was said about their tools. What a person
+//! stores takes effect at once; what the configuration file sets is listed and cannot be changed here.
+
+mod draft;
+mod headers;
+mod view;
+
+use url::Url;
+
+use crate::once::Made;
+use crate::tools::toolbox::trust::{Trust, pin};
+use crate::{Service, ServiceError};
+use turnleaf_domain::approval::Policy;
+use turnleaf_domain::tool::ToolOrigin;
+use turnleaf_domain::{ChatId, Invalid, ToolServerId, UserId, limits};
+use turnleaf_platform::config::tool_servers::ToolServer;
+use turnleaf_platform::ids;
+use turnleaf_providers::fetch::host_named;
+use turnleaf_store::tool_policies;
+use turnleaf_store::tool_servers::{self, StoredToolServer, ToolServerSettings};
+use turnleaf_store::{StoreError, tool_listings, trusted_tools};
+use turnleaf_tools::built_in;
+use turnleaf_tools::mcp::{ServerConfig, ServerKey, State, Transport};
+
+pub use draft::{NewToolServer, ToolServerChange};
+pub use turnleaf_store::tool_policies::StoredPolicy;
+pub use view::{ToolServerStatus, ToolServerView, ToolView};
+
+/// A server that was changed, and what its owner should know of it.
+#[derive(Debug)]
+pub struct ChangedServer {
+    pub server: ToolServerView,
+    /// Sentences, such as that the headers were cleared.
+    pub notices: Vec<String>,
+}
+
+impl Service {
+    /// Begins the servers of the configuration and those that are stored, in the background, and keeps what they offer;
+    /// for the start of the server.
+    pub async fn load_tools(&self, owner: UserId) -> Result<(), ServiceError> {
+        self.tools().keep_listings(owner, self.clock().clone());
+        self.tools().begin_configured();
+        self.supervisor().registry().remember(self.tools().configured_credentials());
+        for row in tool_servers::list(self.db(), owner).await? {
+            if self.tools().configured_server(&row.slug).is_some() {
+                tracing::warn!(server = row.slug, "the configuration sets a tool server that is stored too; it counts");
+                continue;
+            }
+            if let Err(error) = self.publish_tool_server(&row) {
+                tracing::warn!(server = row.slug, %error, "a stored server of tools cannot be begun");
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes other servers of the configuration. A stored server of the same id gives way to one that the configuration
+    /// sets now, and is there again when it is set no longer.
+    pub async fn reload_tools(&self, owner: UserId, configured: Vec<ToolServer>) -> Result<(), ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let rows = tool_servers::list(self.db(), owner).await?;
+        let set_before: Vec<String> = self.tools().configured().iter().map(|server| server.id.clone()).collect();
+        self.tools().set_configured(configured);
+        self.supervisor().registry().remember(self.tools().configured_credentials());
+        for row in rows {
+            let is_set = self.tools().configured_server(&row.slug).is_some();
+            let own = ServerKey { owner: Some(owner), server: row.slug.clone() };
+            match (set_before.contains(&row.slug), is_set) {
+                (false, true) => self.tools().servers().retire(&own),
+                (true, false) => self.publish_tool_server(&row)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Every server with its tools: those of the configuration, then the stored ones.
+    pub async fn tool_servers(&self, owner: UserId) -> Result<Vec<ToolServerView>, ServiceError> {
+        let db = self.db();
+        let (rows, listings, policies) = tokio::try_join!(
+            tool_servers::list(db, owner),
+            tool_listings::all(db, owner),
+            tool_policies::list(db, owner)
+        )?;
+        let tools = self.tools();
+        let all_configured = tools.configured();
+        for server in all_configured.iter() {
+            // What is shown as trusted was seen.
+            pin(db, owner, server, &tools.tools_of(owner, &server.id, &listings)).await?;
+        }
+        let seen = trusted_tools::all(db, owner).await?;
+        let status = |id: &str| tools.servers().status(&tools.key(owner, id));
+        let configured = all_configured.iter().map(|server| {
+            let listed = tools.tools_of(owner, &server.id, &listings);
+            let views = listed
+                .iter()
+                .map(|tool| view::tool(Some(&server.id), tool, &policies, Trust::of(Some(server), tool, &seen)));
+            view::of_configured(server, status(&server.id), views.collect())
+        });
+        let stored = rows.iter().filter(|row| tools.configured_server(&row.slug).is_none()).map(|row| {
+            let listed = tools.tools_of(owner, &row.slug, &listings);
+            let views = listed.iter().map(|tool| view::tool(Some(&row.slug), tool, &policies, Trust::Absent));
+            view::of_row(row, status(&row.slug), self.sealer().open_headers(row).err(), views.collect())
+        });
+        Ok(configured.chain(stored).collect())
+    }
+
+    /// The server of this id.
+    pub async fn tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
+        self.tool_servers(owner).await?.into_iter().find(|server| server.id == id).ok_or(ServiceError::NotFound)
+    }
+
+    /// The tools that Turnleaf brings.
+    pub async fn built_in_tools(&self, owner: UserId) -> Result<Vec<ToolView>, ServiceError> {
+        let policies = tool_policies::list(self.db(), owner).await?;
+        Ok(built_in::described().iter().map(|tool| view::tool(None, tool, &policies, Trust::Absent)).collect())
+    }
+
+    /// Stores a new server and begins it. Its tools can be chosen as soon as it has named them.
+    pub async fn add_tool_server(
+        &self,
+        owner: UserId,
+        new: NewToolServer,
+    ) -> Result<Made<ChangedServer>, ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let id: ToolServerId = ids::mint();
+        let rows = tool_servers::list(self.db(), owner).await?;
+        let mut tx = self.db().begin().await?;
+        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), new.asked(), id).await? {
+            tx.rollback().await?;
+            let row = rows.into_iter().find(|row| row.id.to_string() == made).ok_or(ServiceError::NotFound)?;
+            let server = self.tool_server(owner, &row.slug).await?;
+            return Ok(Made::before(ChangedServer { server, notices: Vec::new() }));
+        }
+        let configured = self.tools().configured();
+        let configured = configured.iter().map(|server| server.id.clone());
+        let taken: Vec<String> = configured.chain(rows.into_iter().map(|row| row.slug)).collect();
+        if taken.len() >= limits::TOOL_SERVERS {
+            let message = format!("there are at most {} servers of tools", limits::TOOL_SERVERS);
+            return Err(ServiceError::conflict("too_many_servers", message));
+        }
+        let slug = new.slug(&taken)?;
+        if taken.contains(&slug) {
+            return Err(Invalid::new("id", format!("there is a server `{slug}` already")).into());
+        }
+        let now = self.clock().now();
+        let mut row = StoredToolServer {
+            id,
+            owner_id: owner,
+            slug,
+            name: String::new(),
+            url: String::new(),
+            sealed_headers: None,
+            settings: ToolServerSettings::default(),
+            is_enabled: true,
+            created_at: now,
+            updated_at: now,
+        };
+        new.fields.check_complete()?;
+        let effects = draft::apply(&mut row, new.fields, self.sealer())?;
+        match tool_servers::insert(&mut tx, &row).await {
+            Err(StoreError::NotUnique) => {
+                return Err(Invalid::new("id", format!("there is a server `{}` already", row.slug)).into());
+            }
+            done => done?,
+        }
+        // Of an earlier server of this name, however it ended.
+        forget(&mut tx, owner, &row.slug).await?;
+        tx.commit().await?;
+        self.publish_tool_server(&row)?;
+        let server = self.tool_server(owner, &row.slug).await?;
+        Ok(Made::now(ChangedServer { server, notices: effects.notices }))
+    }
+
+    /// Changes what is named and leaves the rest. A new address clears the headers, unless they come with it, and takes
+    /// back what was said about the tools.
+    pub async fn change_tool_server(
+        &self,
+        owner: UserId,
+        id: &str,
+        change: ToolServerChange,
+    ) -> Result<ChangedServer, ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let mut row = self.own_tool_server(owner, id).await?;
+        let effects = draft::apply(&mut row, change, self.sealer())?;
+        row.updated_at = self.clock().now();
+        let mut tx = self.db().begin().await?;
+        if !tool_servers::update(&mut tx, &row).await? {
+            return Err(ServiceError::NotFound);
+        }
+        if effects.has_moved {
+            forget(&mut tx, owner, id).await?;
+        }
+        tx.commit().await?;
+        self.publish_tool_server(&row)?;
+        Ok(ChangedServer { server: self.tool_server(owner, id).await?, notices: effects.notices })
+    }
+
+    /// Ends a server and removes it with its headers and with what was said about its tools.
+    pub async fn remove_tool_server(&self, owner: UserId, id: &str) -> Result<(), ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let row = self.own_tool_server(owner, id).await?;
+        let mut tx = self.db().begin().await?;
+        if !tool_servers::delete(&mut tx, owner, row.id).await? {
+            return Err(ServiceError::NotFound);
+        }
+        forget(&mut tx, owner, id).await?;
+        tx.commit().await?;
+        self.tools().servers().remove(&self.tools().key(owner, id));
+        Ok(())
+    }
+
+    /// Begins a server anew, whatever happened before, and says how it is once it named its tools or could not.
+    pub async fn restart_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
+        let server = self.tool_server(owner, id).await?;
+        if matches!(server.status.state, "off" | "headers_unreadable") {
+            return Err(ServiceError::conflict("server_off", server.status.sentence));
+        }
+        self.tools().servers().restart(&self.tools().key(owner, id));
+        self.wait_for_tool_server(owner, id).await
+    }
+
+    /// How a server is, once it is known: one that starts is waited for, and one that failed is begun again.
+    pub async fn test_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
+        let status = self.tools().servers().status(&self.tools().key(owner, id));
+        match status.map(|status| status.state) {
+            Some(State::Failed | State::GivenUp) => self.restart_tool_server(owner, id).await,
+            _ => self.wait_for_tool_server(owner, id).await,
+        }
+    }
+
+    async fn wait_for_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
+        let key = self.tools().key(owner, id);
+        // Who asks has a page or a request open; a server that takes longer goes on starting.
+        let _ = tokio::time::timeout(limits::CONNECT, self.tools().servers().tools(&key)).await;
+        self.tool_server(owner, id).await
+    }
+
+    /// Everything that was said about tools once and for all, or for a chat.
+    pub async fn tool_policies(&self, owner: UserId) -> Result<Vec<StoredPolicy>, ServiceError> {
+        Ok(tool_policies::list(self.db(), owner).await?)
+    }
+
+    /// Takes back what was said about a tool, or about a tool and a host, in one chat: its next call is asked about,
+    /// unless it is allowed everywhere.
+    pub async fn ask_again(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        (server, tool, host): (&str, &str, Option<&str>),
+    ) -> Result<(), ServiceError> {
+        self.chat(owner, chat).await?;
+        let mut tx = self.db().begin().await?;
+        tool_policies::delete_in_chat(&mut tx, owner, chat, (server, tool, host)).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Says once and for all what happens when a model calls a tool. A yes holds for the tool as it describes itself now;
+    /// to be asked takes back the yeses of single chats and hosts too. With a host it is about calls that reach this host,
+    /// of a tool that is asked about for each.
+    ///
+    /// # Errors
+    /// `Invalid` for a yes to every host, for a host that is none, and for a host of a tool that has none.
+    pub async fn set_tool_policy(
+        &self,
+        owner: UserId,
+        server: &str,
+        tool: &str,
+        host: Option<&str>,
+        policy: Policy,
+    ) -> Result<ToolView, ServiceError> {
+        let origin = match server {
+            "" => ToolOrigin::BuiltIn { tool: tool.to_owned() },
+            server => ToolOrigin::Server { server: server.to_owned(), tool: tool.to_owned() },
+        };
+        let known = self.tools().find(owner, &origin).await?.ok_or(ServiceError::NotFound)?;
+        let host = scope_of(server, tool, host, policy)?;
+        let said = StoredPolicy {
+            chat: None,
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+            host,
+            policy,
+            schema_hash: (policy == Policy::Allow).then(|| known.schema_hash()),
+        };
+        let mut tx = self.db().begin().await?;
+        match (policy, said.host.as_deref()) {
+            (Policy::Ask, Some(host)) => tool_policies::delete_of_host(&mut tx, owner, server, tool, host).await?,
+            (Policy::Ask, None) => {
+                tool_policies::put(&mut tx, owner, &said, self.clock().now()).await?;
+                tool_policies::delete_grants(&mut tx, owner, server, tool).await?;
+            }
+            (Policy::Allow | Policy::Never, _) => {
+                tool_policies::put(&mut tx, owner, &said, self.clock().now()).await?;
+            }
+        }
+        tx.commit().await?;
+        let policies = tool_policies::list(self.db(), owner).await?;
+        let seen = trusted_tools::all(self.db(), owner).await?;
+        let trust = Trust::of(self.tools().configured_server(server).as_ref(), &known, &seen);
+        Ok(view::tool((!server.is_empty()).then_some(server), &known, &policies, trust))
+    }
+
+    /// A stored row that its owner may change.
+    async fn own_tool_server(&self, owner: UserId, id: &str) -> Result<StoredToolServer, ServiceError> {
+        if let Some(server) = self.tools().configured_server(id) {
+            let message = format!("{} is set by the configuration file and can only be changed there.", server.name);
+            return Err(ServiceError::conflict("server_locked", message));
+        }
+        tool_servers::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Begins or ends a server as its row says.
+    fn publish_tool_server(&self, row: &StoredToolServer) -> Result<(), ServiceError> {
+        let servers = self.tools().servers();
+        let key = self.tools().key(row.owner_id, &row.slug);
+        let headers = match self.sealer().open_headers(row) {
+            Ok(headers) => headers,
+            Err(error) => {
+                tracing::warn!(server = row.slug, %error, "stored headers cannot be opened");
+                servers.remove(&key);
+                return Ok(());
+            }
+        };
+        let url = Url::parse(&row.url).map_err(|_| Invalid::new("url", "is not a URL"))?;
+        let transport = Transport::Http { url, headers, local_network: row.settings.local_network };
+        let config = ServerConfig { name: row.name.clone(), transport, idle: None, total: None };
+        // One that is off may have said them before.
+        self.supervisor().registry().remember(config.credentials());
+        if row.is_enabled {
+            servers.put(key, config);
+        } else {
+            servers.remove(&key);
+        }
+        Ok(())
+    }
+}
+
+/// The host that an answer is about, in the form that grants name it.
+fn scope_of(server: &str, tool: &str, host: Option<&str>, policy: Policy) -> Result<Option<String>, Invalid> {
+    let by_host = server.is_empty() && built_in::asks_by_host(tool);
+    match host.map(str::trim) {
+        None if by_host && policy == Policy::Allow => Err(Invalid::new("host", "is missing")),
+        None => Ok(None),
+        Some(_) if !by_host => Err(Invalid::new("host", "goes with a tool that is asked about for each host")),
+        // What stands in a row can be taken back, whatever it looks like.
+        Some(host) if policy == Policy::Ask => Ok(Some(host_named(host).unwrap_or_else(|| host.to_owned()))),
+        Some(host) => {
+            let named = host_named(host).ok_or_else(|| Invalid::new("host", "is not a host such as example.org"))?;
+            Ok(Some(named))
+        }
+    }
+}
+
+/// What was said about the tools of a server, and what it offered, is gone with it.
+async fn forget(tx: &mut turnleaf_store::Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
+    tool_policies::delete_of_server(tx, owner, server).await?;
+    tool_listings::delete(tx, owner, server).await
+}

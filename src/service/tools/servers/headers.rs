@@ -1,0 +1,39 @@
+//! The headers of a stored server of tools: sealed as one text that is bound to the row and to the address they may be
+//! sent to.
+
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::providers::Sealer;
+use crate::providers::headers::Headers;
+use turnleaf_platform::base_url;
+use turnleaf_platform::sealing::{Place, Unopened};
+use turnleaf_store::tool_servers::StoredToolServer;
+
+impl Sealer {
+    /// The headers of a server.
+    ///
+    /// # Errors
+    /// They were sealed with another key, or for another row or address.
+    pub(super) fn open_headers(&self, row: &StoredToolServer) -> Result<Headers, Unopened> {
+        let Some(sealed) = &row.sealed_headers else { return Ok(Headers::new()) };
+        let address = base_url::canonical(&row.url);
+        let text = self.keyring().unseal(place(row, &address), sealed)?;
+        let headers: Vec<(String, String)> =
+            serde_json::from_str(text.expose_secret()).map_err(|_| Unopened::Changed)?;
+        Ok(headers.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect())
+    }
+
+    /// Seals the headers into the row, whose address must be the final one, with their names to show.
+    pub(super) fn seal_headers(&self, row: &mut StoredToolServer, headers: &Headers) {
+        row.settings.header_names = headers.iter().map(|(name, _)| name.clone()).collect();
+        let plain: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
+        let text = SecretString::from(serde_json::json!(plain).to_string());
+        let address = base_url::canonical(&row.url);
+        row.sealed_headers = (!headers.is_empty()).then(|| self.keyring().seal(place(row, &address), &text));
+    }
+}
+
+fn place<'a>(row: &StoredToolServer, address: &'a str) -> Place<'a> {
+    Place { table: "tool_servers", column: "sealed_headers", row: row.id.uuid(), bound_to: address }
+}

@@ -1,0 +1,221 @@
+//! Servers of tools and their tools as their owner may see them, in the API and on the page: everything but the secrets.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::tools::toolbox::trust::Trust;
+use turnleaf_domain::approval::Policy;
+use turnleaf_domain::plain::hidden_characters;
+use turnleaf_platform::config::tool_servers::{Reach, ToolServer};
+use turnleaf_platform::sealing::Unopened;
+use turnleaf_store::tool_policies::StoredPolicy;
+use turnleaf_store::tool_servers::StoredToolServer;
+use turnleaf_tools::built_in;
+use turnleaf_tools::mcp::{State, Status};
+use turnleaf_tools::toolbox::Described;
+
+/// One server.
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
+pub struct ToolServerView {
+    /// What its tools are named after.
+    pub id: String,
+    pub name: String,
+    /// `program` or `http`.
+    pub kind: &'static str,
+    /// The program of one that is begun here, without its arguments.
+    pub program: Option<String>,
+    /// The address of one that is asked.
+    pub url: Option<String>,
+    /// Names of headers; values go in and never come out.
+    pub headers: Vec<String>,
+    pub local_network: bool,
+    pub is_enabled: bool,
+    /// The configuration file sets it, and it can only be changed there.
+    pub locked: bool,
+    pub status: ToolServerStatus,
+    /// What it offers, or offered last. All of its texts are a stranger's.
+    pub tools: Vec<ToolView>,
+}
+
+/// How a server is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct ToolServerStatus {
+    /// `working`, `starting`, `failed`, `given_up`, `off`, `headers_unreadable` or `not_started`.
+    pub state: &'static str,
+    pub sentence: String,
+    pub since: Option<DateTime<Utc>>,
+    /// What it calls itself, with its version.
+    pub implementation: Option<String>,
+    /// The end of what it said beside the protocol.
+    pub log: String,
+}
+
+/// Words about what went wrong, which also stand inside of sentences, as one of their own.
+fn as_sentence(why: &str) -> String {
+    let mut letters = why.trim().trim_end_matches('.').chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
+
+/// A tool with what was said about it.
+#[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
+pub struct ToolView {
+    /// `tool` for one of Turnleaf's own, `server/tool` for one of a server: what a chat's choice names.
+    pub name: String,
+    pub tool: String,
+    pub title: String,
+    pub description: String,
+    /// A JSON Schema of the arguments.
+    pub schema: Value,
+    /// Of its schema and description, as `trusted_tools` of the configuration file pins it.
+    pub sha256: String,
+    /// What its server claims about its effects: shown, never believed.
+    pub hints: Vec<String>,
+    /// Characters in its name and description that nobody sees.
+    pub hidden_characters: u32,
+    /// What happens when a model calls it.
+    pub policy: Policy,
+    /// Who said so: `you`, `configuration` or `default`.
+    pub policy_set_by: &'static str,
+    /// It was allowed, or trusted by the configuration file, and is another one by now: so it asks again.
+    pub has_changed: bool,
+    /// Of a tool that is asked about for each host: the hosts that are allowed in every chat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<String>>,
+    /// It runs unasked only until the chat holds text that its owner did not write.
+    pub asks_when_exposed: bool,
+}
+
+impl ToolServerStatus {
+    pub fn said(state: &'static str, sentence: impl Into<String>) -> Self {
+        Self { state, sentence: sentence.into(), since: None, implementation: None, log: String::new() }
+    }
+}
+
+impl From<Status> for ToolServerStatus {
+    fn from(status: Status) -> Self {
+        let (state, sentence) = match status.state {
+            State::Starting => ("starting", "It is starting."),
+            State::Ready => ("working", "It works."),
+            State::Failed => ("failed", "It does not answer."),
+            State::GivenUp => ("given_up", "It failed too often; begin it again when it is mended."),
+        };
+        Self {
+            state,
+            sentence: match status.problem {
+                None => sentence.to_owned(),
+                Some(why) if state == "given_up" => format!("{} {sentence}", as_sentence(&why)),
+                Some(why) => as_sentence(&why),
+            },
+            since: Some(status.since),
+            implementation: status.implementation,
+            log: status.log,
+        }
+    }
+}
+
+/// A tool with what was said about it. `server` is its server's id, nothing for one of Turnleaf's own.
+pub fn tool(server: Option<&str>, tool: &Described, policies: &[StoredPolicy], trust: Trust) -> ToolView {
+    let hash = tool.schema_hash();
+    let by_host = server.is_none() && built_in::asks_by_host(&tool.tool);
+    let about = |policy: &&StoredPolicy| {
+        policy.chat.is_none() && policy.server == server.unwrap_or_default() && policy.tool == tool.tool
+    };
+    let said = policies.iter().filter(about).find(|said| said.host.is_none());
+    let hosts = policies
+        .iter()
+        .filter(about)
+        .filter(|said| said.policy == Policy::Allow && said.schema_hash.as_ref().is_none_or(|seen| *seen == hash));
+    let hosts = by_host.then(|| hosts.filter_map(|said| said.host.clone()).collect());
+    let has_changed = said.is_some_and(|said| {
+        said.policy == Policy::Allow && said.schema_hash.as_ref().is_some_and(|seen| *seen != hash)
+    });
+    let has_lapsed = trust == Trust::Changed && said.is_none();
+    let (policy, policy_set_by) = match said {
+        Some(_) if has_changed => (Policy::Ask, "you"),
+        // A yes to every host is none.
+        Some(said) if by_host && said.policy == Policy::Allow => (Policy::Ask, "you"),
+        Some(said) => (said.policy, "you"),
+        None if trust == Trust::Holds => (Policy::Allow, "configuration"),
+        None if trust == Trust::Changed => (Policy::Ask, "configuration"),
+        None if tool.is_harmless && server.is_none() => (Policy::Allow, "default"),
+        None => (Policy::Ask, "default"),
+    };
+    let texts = [&tool.tool, &tool.title, &tool.description];
+    ToolView {
+        name: server.map_or_else(|| tool.tool.clone(), |server| format!("{server}/{}", tool.tool)),
+        tool: tool.tool.clone(),
+        title: tool.title.clone(),
+        description: tool.description.clone(),
+        schema: tool.schema.clone(),
+        sha256: hash,
+        hints: tool.hints.clone(),
+        hidden_characters: texts.into_iter().map(|text| hidden_characters(text)).sum(),
+        policy,
+        policy_set_by,
+        has_changed: has_changed || has_lapsed,
+        hosts,
+        asks_when_exposed: policy_set_by == "default" && server.is_none() && built_in::reads_chats(&tool.tool),
+    }
+}
+
+/// A server of the configuration file.
+pub fn of_configured(server: &ToolServer, status: Option<Status>, tools: Vec<ToolView>) -> ToolServerView {
+    let (kind, program, url, headers) = match &server.reach {
+        Reach::Program { argv, .. } => ("program", argv.first().cloned(), None, Vec::new()),
+        Reach::Http { url, headers } => {
+            ("http", None, Some(url.to_string()), headers.iter().map(|(name, _)| name.clone()).collect())
+        }
+    };
+    ToolServerView {
+        id: server.id.clone(),
+        name: server.name.clone(),
+        kind,
+        program,
+        url,
+        headers,
+        local_network: true,
+        is_enabled: true,
+        locked: true,
+        status: of_status(status),
+        tools,
+    }
+}
+
+/// A stored server.
+pub fn of_row(
+    row: &StoredToolServer,
+    status: Option<Status>,
+    unopened: Option<Unopened>,
+    tools: Vec<ToolView>,
+) -> ToolServerView {
+    let status = match unopened {
+        _ if !row.is_enabled => ToolServerStatus::said("off", "It is switched off."),
+        Some(error) => ToolServerStatus::said(
+            "headers_unreadable",
+            format!(
+                "The stored headers cannot be opened: {error}. Start the server with the TURNLEAF_SECRET_KEY or the \
+                 secret.key file that they were stored with, or enter them again."
+            ),
+        ),
+        None => of_status(status),
+    };
+    ToolServerView {
+        id: row.slug.clone(),
+        name: row.name.clone(),
+        kind: "http",
+        program: None,
+        url: Some(row.url.clone()),
+        headers: row.settings.header_names.clone(),
+        local_network: row.settings.local_network,
+        is_enabled: row.is_enabled,
+        locked: false,
+        status,
+        tools,
+    }
+}
+
+fn of_status(status: Option<Status>) -> ToolServerStatus {
+    status.map_or_else(|| ToolServerStatus::said("not_started", "It was not begun yet."), ToolServerStatus::from)
+}

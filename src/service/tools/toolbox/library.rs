@@ -1,0 +1,79 @@
+//! What the built-in tools read of the store: words in one's own chats, and which hosts may be reached.
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::answers::is_granted;
+use turnleaf_domain::{Role, limits};
+use turnleaf_platform::ids;
+use turnleaf_store::search::{Filter, Hit, Kind, Query, look};
+use turnleaf_store::{Db, tool_policies};
+use turnleaf_tools::built_in::{self, Library};
+use turnleaf_tools::toolbox::Caller;
+
+/// The author of a hit that its owner wrote.
+const BY_USER: &str = "user";
+
+/// Whether a stored result of a search holds nothing but messages that the owner wrote here. Replies may quote pages and
+/// files, and an imported chat may say anything. A result that was cut cannot be read and counts as others' text.
+pub(super) fn is_owners_text(result: &Value) -> bool {
+    let is_local = |hit: &Value, field: &str| {
+        let id = hit.get(field).and_then(Value::as_str).and_then(|id| id.parse::<Uuid>().ok());
+        id.is_some_and(|id| !ids::is_imported(id))
+    };
+    let is_owners = |hit: &Value| {
+        let is_by_user = hit.get("said_by").and_then(Value::as_str) == Some(BY_USER);
+        is_by_user && is_local(hit, "turn_id") && is_local(hit, "chat_id")
+    };
+    result.get("found").and_then(Value::as_array).is_some_and(|found| found.iter().all(is_owners))
+}
+
+/// The chats of this database.
+pub(super) struct Shelves(pub Db);
+
+impl Library for Shelves {
+    fn search<'a>(&'a self, caller: &'a Caller, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Value, String>> {
+        Box::pin(async move {
+            let query = Query::new(query).map_err(|invalid| invalid.to_string())?;
+            let filter = Filter { not_chat: Some(caller.chat), ..Filter::default() };
+            let limit = u32::try_from(limit).unwrap_or(limits::PAGE_MAX).clamp(1, limits::PAGE_MAX);
+            let asked = (&query, &filter, &[Kind::Turn][..]);
+            let found = look(&self.0, caller.owner, asked, None, limit).await.map_err(|error| {
+                tracing::error!(%error, "a tool could not look through the chats");
+                "the chats could not be searched".to_owned()
+            })?;
+            let found = found.map_err(|invalid| invalid.to_string())?;
+            let hits = found.hits.iter().filter_map(|hit| if let Hit::Turn(hit) = hit { Some(hit) } else { None });
+            let hits: Vec<Value> = hits
+                .map(|hit| {
+                    json!({
+                        "chat": hit.chat_title,
+                        "chat_id": hit.chat_id,
+                        "turn_id": hit.turn_id,
+                        "said_by": if hit.role == Role::User { BY_USER } else { "assistant" },
+                        "at": hit.created_at,
+                        "text": hit.excerpt.text,
+                    })
+                })
+                .collect();
+            let mut result = json!({ "found": hits });
+            if !found.is_whole || found.next.is_some() {
+                result["note"] = json!("There may be more: the search was ended before everything was looked through.");
+            }
+            Ok(result)
+        })
+    }
+
+    fn may_fetch<'a>(&'a self, caller: &'a Caller, host: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let described = built_in::described().into_iter().find(|tool| tool.tool == built_in::PAGE);
+            let Some(hash) = described.map(|tool| tool.schema_hash()) else { return false };
+            let policies = tool_policies::of(&self.0, caller.owner, caller.chat, "", built_in::PAGE).await;
+            policies.map(|policies| is_granted(&policies, caller.chat, Some(host), &hash)).unwrap_or_else(|error| {
+                tracing::error!(%error, "which hosts are allowed cannot be read");
+                false
+            })
+        })
+    }
+}

@@ -1,0 +1,227 @@
+//! Taking out: chats as an archive, piece by piece, a path as Markdown, a chat as a git repository ([`git`]). Nothing is asked of anybody, and nothing that
+//! belongs to the installation goes along: no keys, no drafts, no answers about tools.
+
+use std::collections::{BTreeSet, HashSet};
+
+use bytes::Bytes;
+use tokio::sync::mpsc::Sender;
+
+use crate::{Service, ServiceError};
+use turnleaf_domain::export::Parts;
+use turnleaf_domain::{ChatId, ImportedFrom, Role, TurnId, UserId};
+use turnleaf_interchange::archive::{ArchivedBlob, ArchivedBranch, Bytes as Kept, Head, Writer};
+use turnleaf_interchange::markdown::{self, ChatHeading, Options, Shown};
+use turnleaf_providers::redact::Secrets;
+use turnleaf_store::{archive, blobs, chat_sources, chats};
+
+mod beside;
+mod clean;
+mod damages;
+mod documents;
+mod git;
+mod out;
+mod path;
+mod placeholders;
+mod plan;
+mod tree;
+
+use beside::LookedFor;
+use clean::clean_chat;
+use damages::Damages;
+use out::{Out, unwritable};
+pub use path::ExportedPath;
+use tree::ReadTurn;
+
+/// What is taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    Chat(ChatId),
+    /// All chats and all documents.
+    Everything,
+}
+
+/// Bytes without keys that were stored before they were taken out on arrival.
+fn clean(keys: &Secrets, kept: Kept) -> Kept {
+    if keys.is_empty() { kept } else { Kept(keys.redact_bytes(kept.0.into()).into()) }
+}
+
+impl Service {
+    /// What leaves as a page of its own, without keys.
+    pub fn without_keys(&self, page: String) -> String {
+        let clean = self.supervisor().registry().without_keys(page.into_bytes().into());
+        String::from_utf8_lossy(&clean).into_owned()
+    }
+
+    /// Writes an archive into a channel, as fast as it is read. Ends without an error when nobody reads any more. Gives how
+    /// many stored values could not be read; the archive names them.
+    ///
+    /// # Errors
+    /// `NotFound` before anything is written, where the owner has no such chat.
+    pub async fn export_archive(&self, owner: UserId, which: Which, send: &Sender<Bytes>) -> Result<u64, ServiceError> {
+        let (mut damages, mut unread) = (Damages::default(), Vec::new());
+        let chats = match which {
+            Which::Chat(chat) => vec![self.chat(owner, chat).await?.id],
+            Which::Everything => archive::chats(self.db(), owner, &mut unread).await?,
+        };
+        let (mut blobs, mut documents) = (BTreeSet::new(), BTreeSet::new());
+        // What comes along with a chat stands before it, so its turns are counted first: of one that comes later, or ends
+        // later, the images would be missing.
+        let mut standing = Vec::with_capacity(chats.len());
+        for chat in &chats {
+            standing.push(archive::over(self.db(), owner, *chat).await?);
+            let (of_blobs, of_documents) = archive::named(self.db(), owner, *chat, &mut unread).await?;
+            blobs.extend(of_blobs);
+            documents.extend(of_documents);
+        }
+        if which == Which::Everything {
+            documents.extend(archive::documents(self.db(), owner, &mut unread).await?);
+        }
+        for id in &documents {
+            blobs.extend(self.origins_of(owner, *id, &mut unread).await?);
+        }
+        damages.unreadable(unread);
+        let head = Head::now(self.clock().now());
+        let writer = Writer::begin(Vec::new(), &head).map_err(unwritable)?;
+        let mut out = Out { writer, send, blobs: LookedFor::new(), damages, damaged: 0 };
+        for sha256 in blobs {
+            let mut unread = Vec::new();
+            let found = blobs::find_with_damages(self.db(), owner, &sha256, &mut unread).await;
+            let found = out.damages.unless_damaged(found)?;
+            out.damages.unreadable(unread);
+            let found = found.flatten();
+            // What names one that is missing says so.
+            out.blobs.insert(sha256.clone(), found.is_some());
+            let Some(blob) = found else { continue };
+            let bytes = Kept(blob.bytes.to_vec());
+            let name = blob.name.filter(|name| !name.is_empty()).map(|name| self.without_keys(name));
+            out.writer.blob(&ArchivedBlob { sha256, mime: blob.mime, name, bytes }).map_err(unwritable)?;
+            if !out.flush().await {
+                return Ok(0);
+            }
+        }
+        for id in documents {
+            let written = self.write_document(owner, id, &mut out).await?;
+            if !written {
+                return Ok(0);
+            }
+        }
+        for (chat, over) in chats.into_iter().zip(standing) {
+            if !self.write_chat(owner, chat, &over, &mut out).await? {
+                return Ok(0);
+            }
+        }
+        let damaged = out.damaged + out.damages.count();
+        if damaged > 0 {
+            tracing::warn!(damaged, "stored values could not be exported; the archive names them, and `turnleaf fsck`");
+        }
+        out.writer.damaged(out.damages.into_named());
+        let rest = out.writer.end().map_err(unwritable)?;
+        let _ = send.send(rest.into()).await;
+        Ok(damaged)
+    }
+
+    /// Writes those turns of a chat that were over, and what of it cannot be read. False when nobody reads any more. A chat
+    /// that was deleted meanwhile is left out.
+    async fn write_chat(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        over: &HashSet<TurnId>,
+        out: &mut Out<'_>,
+    ) -> Result<bool, ServiceError> {
+        let mut unread = Vec::new();
+        let found = chats::find_with_damages(self.db(), owner, id, &mut unread).await;
+        let Some(mut chat) = out.damages.unless_damaged(found)?.flatten() else { return Ok(true) };
+        // Readers may be slow, and the chat goes on meanwhile. What begins after this is not in the archive, nor is what
+        // hangs on it.
+        let mut tree = self.chat_tree(owner, id, over).await?;
+        tree.damages.unreadable(unread);
+        // The chat's own row stands before its turns and names two things that may not be over yet.
+        chat.last_viewed_turn_id = tree.shown(chat.last_viewed_turn_id);
+        // A branch that was deleted is not here any more, though it may be named still.
+        chat.default_branch_id =
+            chat.default_branch_id.filter(|named| tree.branches.iter().any(|branch| branch.id == *named));
+        chat.copied_from_turn_id = None;
+        clean_chat(&self.supervisor().registry().known_keys(), &mut chat);
+        let (source, tools) = self.beside_tree(&mut tree).await?;
+        out.writer.begin_chat(&chat, source.as_ref(), tools.as_ref()).map_err(unwritable)?;
+        let mut replies: Vec<TurnId> = Vec::new();
+        while let Some(ReadTurn { turn, .. }) = self.next_turn(&mut tree).await? {
+            if turn.role == Role::Assistant {
+                replies.push(turn.id);
+            }
+            tree.note_missing_images(&turn, &out.blobs);
+            out.writer.turn(&turn).map_err(unwritable)?;
+            if !out.flush().await {
+                return Ok(false);
+            }
+        }
+        let keys = self.supervisor().registry().known_keys();
+        for turn in replies {
+            let mut unread = Vec::new();
+            for mut generation in archive::generations(self.db(), owner, turn, &mut unread).await? {
+                let raw = archive::raw(self.db(), owner, generation.id, &mut unread).await?;
+                generation.raw = raw.map(|raw| clean(&keys, raw));
+                generation.request = clean(&keys, generation.request);
+                out.writer.generation(generation).map_err(unwritable)?;
+                if !out.flush().await {
+                    return Ok(false);
+                }
+            }
+            tree.damages.unreadable(unread);
+        }
+        for exchange in tree.take_exchanges() {
+            out.writer.exchange(&exchange).map_err(unwritable)?;
+        }
+        for branch in tree.take_branches() {
+            let frozen = self.frozen_for_export(&mut tree, branch.id).await?;
+            let archived = ArchivedBranch { branch, system_prompt: frozen.system_prompt, tools: frozen.tools };
+            out.writer.branch(&archived).map_err(unwritable)?;
+        }
+        out.damaged += tree.damages.count();
+        out.writer.damaged(tree.damages.into_named());
+        out.writer.end_chat().map_err(unwritable)?;
+        Ok(out.flush().await)
+    }
+
+    /// Where a chat came from, if it was taken in.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn imported_from(&self, owner: UserId, id: ChatId) -> Result<Option<ImportedFrom>, ServiceError> {
+        Ok(chat_sources::find(self.db(), owner, id).await?)
+    }
+
+    /// The path to a leaf as Markdown; to the one that is shown where none is said.
+    pub async fn export_markdown(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        leaf: Option<TurnId>,
+        parts: Parts,
+    ) -> Result<Vec<u8>, ServiceError> {
+        let ExportedPath { path, imported_from, damaged } = self.path_for_export(owner, id, leaf).await?;
+        let shown: Vec<Shown<'_>> = path
+            .turns
+            .iter()
+            .map(|turn| Shown {
+                turn,
+                is_thinking_mode: path.exchanges.get(&turn.id).is_some_and(|exchange| exchange.is_thinking_mode),
+                other_versions: path.siblings.get(&turn.id).map_or(0, |all| all.len().saturating_sub(1)),
+            })
+            .collect();
+        let chat = &path.chat;
+        let heading = ChatHeading {
+            title: &chat.title,
+            created_at: Some(chat.created_at),
+            system_prompt: &chat.system_prompt,
+            imported_from: imported_from.as_ref(),
+            damaged: &damaged,
+        };
+        let image = |sha256: &str, mime: &str| format!("{sha256}.{}", mime.rsplit('/').next().unwrap_or_default());
+        let options = Options { reasoning: parts.reasoning, tools: parts.tools, image: &image };
+        let mut text = Vec::new();
+        markdown::write(&mut text, &heading, &shown, &options).map_err(unwritable)?;
+        Ok(text)
+    }
+}

@@ -1,0 +1,93 @@
+//! Documents on their way into an archive: version by version, because all of one may be more than the memory. What of one
+//! cannot be read takes nothing else along.
+
+use chrono::TimeDelta;
+
+use super::clean::clean_texts;
+use super::out::{Out, unwritable};
+use crate::{Service, ServiceError};
+use turnleaf_domain::{DocumentId, UserId};
+use turnleaf_interchange::archive::{ArchivedDocument, ArchivedVersion};
+use turnleaf_interchange::bounds;
+use turnleaf_store::documents::remains;
+use turnleaf_store::readable::Damage;
+
+/// The versions of a document that go along; there are fewer.
+const VERSIONS: u64 = bounds::VERSIONS as u64;
+
+/// Stands in the place of the text of a document that has none.
+const NO_TEXT: &str = "The text of this document is damaged in the database and could not be exported.";
+/// Stands with a version whose text has such marks.
+const MARKED: &str = "Some bytes of this version were damaged in the database: \u{FFFD} stands for them.";
+
+impl Service {
+    /// The blobs that the versions of a document were read from.
+    pub(super) async fn origins_of(
+        &self,
+        owner: UserId,
+        id: DocumentId,
+        unread: &mut Vec<Damage>,
+    ) -> Result<impl Iterator<Item = String> + use<>, ServiceError> {
+        let versions = remains::versions(self.db(), owner, id, VERSIONS, unread).await?;
+        Ok(versions.into_iter().filter_map(|version| version.origin))
+    }
+
+    /// False when nobody reads any more. A document that was deleted meanwhile is left out.
+    pub(super) async fn write_document(
+        &self,
+        owner: UserId,
+        id: DocumentId,
+        out: &mut Out<'_>,
+    ) -> Result<bool, ServiceError> {
+        let mut unread = Vec::new();
+        let Some(head) = remains::head(self.db(), owner, id, &mut unread).await? else { return Ok(true) };
+        let versions = remains::versions(self.db(), owner, id, VERSIONS, &mut unread).await?;
+        out.damages.unreadable(unread);
+        let keys = self.supervisor().registry().known_keys();
+        let title = keys.redact_known(head.title);
+        let kind = head.kind.clone();
+        let (created_at, updated_at) = (head.created_at, head.updated_at);
+        let archived = ArchivedDocument { id, title, kind, created_at, updated_at, versions: Vec::new() };
+        out.writer.begin_document(&archived).map_err(unwritable)?;
+        let has_none = versions.is_empty();
+        let mut newest = None;
+        for version in versions {
+            let mut unread = Vec::new();
+            let Some(mut content) = remains::content(self.db(), owner, id, &version, &mut unread).await? else {
+                continue;
+            };
+            let mut notes = version.notes;
+            if !unread.is_empty() {
+                notes.push(MARKED.to_owned());
+            }
+            out.damages.unreadable(unread);
+            clean_texts(&keys, notes.iter_mut().chain([&mut content]));
+            // One whose own cannot be read comes right behind the one before it.
+            let behind = newest.map_or(created_at, |newest| newest + TimeDelta::microseconds(1));
+            let at = version.version_timestamp.unwrap_or(behind);
+            newest = Some(at);
+            if let Some(sha256) = version.origin.as_ref().filter(|origin| out.blobs.get(*origin) != Some(&true)) {
+                out.damages.lost("blobs", sha256, format!("a file of document {id} is missing"));
+            }
+            let version =
+                ArchivedVersion { version_timestamp: at, mime: version.mime, content, notes, origin: version.origin };
+            out.writer.version(&version).map_err(unwritable)?;
+            if !out.flush().await {
+                return Ok(false);
+            }
+        }
+        if has_none {
+            out.damages.lost("document_versions", format_args!("of document {id}"), "they are missing".into());
+            let version = ArchivedVersion {
+                version_timestamp: created_at,
+                mime: head.kind,
+                content: NO_TEXT.to_owned(),
+                notes: Vec::new(),
+                origin: None,
+            };
+            out.writer.version(&version).map_err(unwritable)?;
+        }
+        out.writer.end_document().map_err(unwritable)?;
+        Ok(true)
+    }
+}

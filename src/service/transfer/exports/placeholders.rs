@@ -1,0 +1,89 @@
+//! What an export writes in the place of branches and turns whose rows cannot be read: what is left of them, under their ids.
+
+use super::clean::clean_turn;
+use super::plan::PlannedTurn;
+use super::tree::ChatTree;
+use crate::{Service, ServiceError};
+use turnleaf_domain::{
+    Author, Block, BlockState, Branch, ChatId, Lock, Origin, Turn, TurnStatus, UNKNOWN_MODEL, Usage,
+};
+use turnleaf_store::archive::remains;
+
+impl Service {
+    /// A branch for turns that have none which can be read; `original` is the one that they were on.
+    pub(super) async fn branch_in_place(
+        &self,
+        chat_id: ChatId,
+        first: &PlannedTurn,
+        original: Option<Branch>,
+    ) -> Result<Branch, ServiceError> {
+        let left = remains::branch(self.db(), first.branch).await?;
+        let lock = left.lock.or(original.map(|branch| branch.lock));
+        let (name, label) = match first.branch.uuid() == first.id.uuid() {
+            true => (None, None),
+            false => (left.name.filter(|name| !name.is_empty()), left.label),
+        };
+        Ok(Branch {
+            id: first.branch,
+            chat_id,
+            name: name.unwrap_or_else(|| format!("damaged-{}", &first.branch.uuid().simple().to_string()[..12])),
+            lock: lock.unwrap_or_else(|| Lock::new(UNKNOWN_MODEL, UNKNOWN_MODEL)),
+            parent_branch_id: None,
+            fork_turn_id: first.prev,
+            head_turn_id: None,
+            origin: if first.prev.is_some() { Origin::Fork } else { Origin::Root },
+            label,
+            pinned: false,
+            policy: Default::default(),
+            created_at: left.created_at.unwrap_or(first.created_at),
+        })
+    }
+
+    /// Stands for a turn whose row cannot be read, with the blocks that can be.
+    pub(super) async fn turn_in_place(&self, tree: &mut ChatTree, planned: &PlannedTurn) -> Result<Turn, ServiceError> {
+        let id = planned.id;
+        tree.damages.lost("turns", id, "its row cannot be read; what it says is there as far as it can be read".into());
+        let mut blocks = Vec::new();
+        if planned.has_blocks {
+            let mut unread = Vec::new();
+            blocks = remains::blocks(self.db(), id, &mut unread).await?;
+            tree.damages.unreadable(unread);
+        }
+        blocks.push(Block {
+            id: id.uuid().into(),
+            seq: 0,
+            chat_seq: 0,
+            author: Author::System,
+            state: BlockState::Done,
+            content: remains::notice("turns", id.to_string(), None),
+            parent_block_id: None,
+            generation_id: None,
+            block_metadata: serde_json::Value::Null,
+            created_at: planned.created_at,
+        });
+        let turn = Turn {
+            id,
+            chat_id: tree.id,
+            ord: planned.ord,
+            depth: 0,
+            branch_id: planned.branch,
+            exchange_id: planned.exchange,
+            prev_turn_id: planned.prev,
+            role: planned.role,
+            status: TurnStatus::Complete,
+            provider_used: None,
+            model_used: None,
+            usage: Usage::default(),
+            cost: None,
+            context_tokens: None,
+            error: None,
+            last_event_seq: 0,
+            created_at: planned.created_at,
+            started_at: None,
+            completed_at: Some(planned.created_at),
+            blocks,
+            attempt: None,
+        };
+        Ok(clean_turn(&self.supervisor().registry().known_keys(), turn))
+    }
+}

@@ -1,0 +1,348 @@
+//! The tree of a chat as an export writes it. Of a sound chat it is the tree that is stored. Where rows cannot be read, a
+//! placeholder stands for each turn that others hang on, and places, branches and exchanges are those that an import takes.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+
+use super::damages::Damages;
+use turnleaf_domain::{Branch, BranchId, ExchangeId, Role, TurnId};
+use turnleaf_store::archive::remains::TurnPlace;
+
+/// A turn in the order of its export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlannedTurn {
+    pub id: TurnId,
+    pub ord: i64,
+    pub prev: Option<TurnId>,
+    pub branch: BranchId,
+    pub exchange: ExchangeId,
+    /// Where the row's own cannot be read.
+    pub guessed_role: Option<Role>,
+    pub role: Role,
+    pub created_at: DateTime<Utc>,
+    /// Whether it has a row; a placeholder stands for it otherwise.
+    pub has_row: bool,
+    /// Whether what it says may be exported: a deleted turn that others hang on says nothing.
+    pub has_blocks: bool,
+}
+
+/// What is planned of a chat.
+#[derive(Debug, Default)]
+pub(super) struct TreePlan {
+    /// Each behind the one that it hangs on.
+    pub turns: Vec<PlannedTurn>,
+    /// Whether the turns are stored in this order, so that they can be read page by page.
+    pub is_stored_order: bool,
+    /// The branches made for turns that do not fit on their own, with those.
+    pub moved: HashMap<BranchId, BranchId>,
+}
+
+/// A turn before its place is known.
+#[derive(Debug, Clone)]
+struct Candidate {
+    ord: Option<i64>,
+    depth: i64,
+    prev: Option<TurnId>,
+    branch: Option<BranchId>,
+    exchange: Option<ExchangeId>,
+    role: Option<Role>,
+    created_at: DateTime<Utc>,
+    has_row: bool,
+    has_blocks: bool,
+}
+
+/// What is known of the chat while the plan is made.
+struct Known<'k> {
+    candidates: HashMap<TurnId, Candidate>,
+    by_place: HashMap<(BranchId, i64), TurnId>,
+    branches: HashMap<BranchId, &'k Branch>,
+    without_row: HashMap<TurnId, i64>,
+    left_out: HashSet<TurnId>,
+}
+
+/// Plans the turns that were over. `without_row` are turns that only their blocks tell of, with their places.
+pub(super) fn plan(
+    places: &[TurnPlace],
+    without_row: &[(TurnId, i64)],
+    over: &HashSet<TurnId>,
+    branches: &[Branch],
+    damages: &mut Damages,
+) -> TreePlan {
+    let mut known = Known::of(places, without_row, over, branches);
+    for place in places.iter().filter(|place| place.is_live && over.contains(&place.id)) {
+        for (column, is_damaged) in [
+            ("prev_turn_id", place.prev.is_err()),
+            ("branch_id", place.branch.is_err()),
+            ("exchange_id", place.exchange.is_err()),
+        ] {
+            if is_damaged {
+                damages.lost("turns", place.id, format!("its {column} cannot be read"));
+            }
+        }
+        let prev = known.prev_of(place, damages);
+        if let Some(candidate) = known.candidates.get_mut(&place.id) {
+            candidate.prev = prev;
+        }
+    }
+    known.hang_leaves(damages);
+    known.plan(damages)
+}
+
+impl<'k> Known<'k> {
+    fn of(places: &[TurnPlace], without_row: &[(TurnId, i64)], over: &HashSet<TurnId>, branches: &'k [Branch]) -> Self {
+        let (mut candidates, mut by_place, mut left_out) = (HashMap::new(), HashMap::new(), HashSet::new());
+        for place in places {
+            if !place.is_live || !over.contains(&place.id) {
+                left_out.insert(place.id);
+                continue;
+            }
+            if let Ok(branch) = place.branch {
+                by_place.insert((branch, place.depth), place.id);
+            }
+            let candidate = Candidate {
+                ord: Some(place.ord).filter(|ord| *ord > 0),
+                depth: place.depth,
+                prev: None,
+                branch: place.branch.as_ref().ok().copied(),
+                exchange: place.exchange.as_ref().ok().copied(),
+                role: place.role,
+                created_at: place.created_at,
+                has_row: true,
+                has_blocks: true,
+            };
+            candidates.insert(place.id, candidate);
+        }
+        let branches = branches.iter().map(|branch| (branch.id, branch)).collect();
+        Self { candidates, by_place, branches, without_row: without_row.iter().copied().collect(), left_out }
+    }
+
+    /// The turn that this one hangs on. Where its row does not tell, it is the one before it on its branch.
+    fn prev_of(&mut self, place: &TurnPlace, damages: &mut Damages) -> Option<TurnId> {
+        let branch = place.branch.as_ref().ok().copied();
+        match place.prev {
+            Ok(None) => None,
+            Ok(Some(prev)) if self.candidates.contains_key(&prev) && prev != place.id => Some(prev),
+            Ok(Some(prev)) => {
+                let known = self.before(branch, place.depth).filter(|known| *known != place.id);
+                let prev = known.unwrap_or_else(|| self.add_missing(prev, place));
+                damages.put_right("turns", place.id, "the turn that it hangs on cannot be read".into());
+                Some(prev)
+            }
+            Err(_) => self.before(branch, place.depth).or_else(|| self.nearest(branch, place.depth)),
+        }
+    }
+
+    /// The turn right before a place on a branch.
+    fn before(&self, branch: Option<BranchId>, depth: i64) -> Option<TurnId> {
+        let branch = branch?;
+        let on_it = self.by_place.get(&(branch, depth.checked_sub(1)?)).copied();
+        on_it.or_else(|| {
+            let fork = self.branches.get(&branch)?.fork_turn_id?;
+            let is_right_before = self.candidates.get(&fork)?.depth.checked_add(1) == Some(depth);
+            is_right_before.then_some(fork)
+        })
+    }
+
+    /// The nearest turn above a place on a branch.
+    fn nearest(&self, branch: Option<BranchId>, depth: i64) -> Option<TurnId> {
+        let branch = branch?;
+        let above = self.by_place.iter().filter(|((on, at), _)| *on == branch && *at < depth);
+        let nearest = above.max_by_key(|((_, at), _)| *at).map(|(_, id)| *id);
+        let fork = || self.branches.get(&branch).and_then(|branch| branch.fork_turn_id);
+        nearest.or_else(|| fork().filter(|fork| self.candidates.contains_key(fork)))
+    }
+
+    /// Adds a placeholder for a turn without a readable row, on which `child` hangs.
+    fn add_missing(&mut self, id: TurnId, child: &TurnPlace) -> TurnId {
+        let on = child.branch.as_ref().ok().copied();
+        // The first turn of a branch hangs on one of the branch that it leaves.
+        let leaves = on.and_then(|on| self.branches.get(&on)).filter(|branch| branch.fork_turn_id == Some(id));
+        let branch = leaves.and_then(|branch| branch.parent_branch_id).or(on);
+        let depth = child.depth.saturating_sub(1);
+        let prev = self.before(branch, depth).or_else(|| self.nearest(branch, depth));
+        let candidate = Candidate {
+            ord: self.without_row.get(&id).copied().filter(|ord| *ord > 0),
+            depth,
+            prev,
+            branch,
+            exchange: None,
+            role: None,
+            created_at: child.created_at,
+            has_row: false,
+            has_blocks: !self.left_out.contains(&id),
+        };
+        self.candidates.insert(id, candidate);
+        id
+    }
+
+    /// Hangs turns that only their blocks tell of, and nothing hangs on, behind the one before them.
+    fn hang_leaves(&mut self, damages: &mut Damages) {
+        let mut leaves: Vec<(TurnId, i64)> = self.without_row.iter().map(|(id, ord)| (*id, *ord)).collect();
+        leaves.sort_unstable_by_key(|(id, ord)| (*ord, id.uuid()));
+        for (id, ord) in leaves {
+            if self.candidates.contains_key(&id) || self.left_out.contains(&id) {
+                continue;
+            }
+            let head = self.branches.values().find(|branch| branch.head_turn_id == Some(id)).map(|branch| branch.id);
+            let last = head.and_then(|branch| self.nearest(Some(branch), i64::MAX));
+            let older = || {
+                let older = self.candidates.iter().filter(|(_, of)| of.ord.is_some_and(|of| of < ord));
+                older.max_by_key(|(_, of)| of.ord).map(|(id, _)| *id)
+            };
+            let prev = last.or_else(older);
+            let above = prev.and_then(|prev| self.candidates.get(&prev));
+            let candidate = Candidate {
+                ord: Some(ord).filter(|ord| *ord > 0),
+                depth: above.map_or(0, |above| above.depth.saturating_add(1)),
+                prev,
+                branch: head.or(above.and_then(|above| above.branch)),
+                exchange: None,
+                role: None,
+                created_at: above.map_or_else(DateTime::default, |above| above.created_at),
+                has_row: false,
+                has_blocks: true,
+            };
+            self.candidates.insert(id, candidate);
+            damages.put_right("turns", id, "its row cannot be read, and its place in the chat was guessed".into());
+        }
+    }
+
+    /// The ids of the turns, each behind the one that it hangs on, else by their places. A circle is cut.
+    fn order(&mut self, damages: &mut Damages) -> Vec<TurnId> {
+        let mut ids: Vec<TurnId> = self.candidates.keys().copied().collect();
+        ids.sort_unstable_by_key(|id| (self.candidates[id].ord.unwrap_or(i64::MAX), id.uuid()));
+        let (mut ordered, mut is_ordered) = (Vec::with_capacity(ids.len()), HashSet::with_capacity(ids.len()));
+        for id in ids {
+            let (mut chain, mut is_in_chain) = (Vec::new(), HashSet::new());
+            let mut next = Some(id);
+            while let Some(id) = next.filter(|id| !is_ordered.contains(id)) {
+                if !is_in_chain.insert(id) {
+                    if let Some(first) = chain.last().and_then(|last| self.candidates.get_mut(last)) {
+                        first.prev = None;
+                        damages.put_right("turns", id, "it hung on a turn that hangs on it".into());
+                    }
+                    break;
+                }
+                chain.push(id);
+                next = self.candidates.get(&id).and_then(|of| of.prev);
+            }
+            is_ordered.extend(chain.iter().copied());
+            ordered.extend(chain.into_iter().rev());
+        }
+        ordered
+    }
+
+    fn plan(mut self, damages: &mut Damages) -> TreePlan {
+        let order = self.order(damages);
+        let mut children: HashMap<TurnId, TurnId> = HashMap::new();
+        for id in &order {
+            if let Some(prev) = self.candidates[id].prev {
+                children.entry(prev).or_insert(*id);
+            }
+        }
+        let is_rising = order.windows(2).all(|two| self.candidates[&two[0]].ord < self.candidates[&two[1]].ord);
+        let is_stored_order =
+            is_rising && order.iter().all(|id| self.candidates[id].has_row && self.candidates[id].ord.is_some());
+        let mut plan = TreePlan { is_stored_order, ..TreePlan::default() };
+        let ords = self.ords(&order, damages);
+        let (mut heads, mut replies) = (HashMap::<BranchId, TurnId>::new(), HashSet::new());
+        let mut planned: HashMap<TurnId, usize> = HashMap::with_capacity(order.len());
+        for (id, ord) in order.into_iter().zip(ords) {
+            let of = &self.candidates[&id];
+            let above = of.prev.and_then(|prev| planned.get(&prev)).map(|at| &plan.turns[*at]);
+            let below = children.get(&id).and_then(|child| self.candidates.get(child));
+            let guessed_role = match of.role {
+                Some(_) => None,
+                None => Some(other_role(below.and_then(|below| below.role).or(above.map(|above| above.role)))),
+            };
+            let role = of.role.or(guessed_role).unwrap_or(Role::User);
+            let own = of.branch.or_else(|| below?.branch).or(above.map(|above| above.branch));
+            let branch = match (own, of.prev) {
+                (Some(own), _) if heads.get(&own).is_none_or(|head| Some(*head) == of.prev) => own,
+                // What hung on a turn that was moved to another branch goes along.
+                (Some(own), Some(prev)) => above
+                    .filter(|above| {
+                        plan.moved.get(&above.branch) == Some(&own) && heads.get(&above.branch) == Some(&prev)
+                    })
+                    .map_or(BranchId::from(id.uuid()), |above| above.branch),
+                _ => id.uuid().into(),
+            };
+            let exchange = of.exchange.or_else(|| match role {
+                Role::Assistant => above.filter(|above| above.role == Role::User).map(|above| above.exchange),
+                _ => below.filter(|below| below.role == Some(Role::Assistant)).and_then(|below| below.exchange),
+            });
+            let exchange = exchange.unwrap_or_else(|| id.uuid().into());
+            let is_second = role == Role::Assistant && !replies.insert(exchange);
+            let exchange = if is_second { id.uuid().into() } else { exchange };
+            if let Some(own) = own.filter(|own| *own != branch) {
+                plan.moved.insert(branch, own);
+                damages.put_right("turns", id, "it does not fit on its branch and got one of its own".into());
+            }
+            heads.insert(branch, id);
+            planned.insert(id, plan.turns.len());
+            let (prev, created_at) = (of.prev, of.created_at);
+            let (has_row, has_blocks) = (of.has_row, of.has_blocks);
+            plan.turns.push(PlannedTurn {
+                id,
+                ord,
+                prev,
+                branch,
+                exchange,
+                guessed_role,
+                role,
+                created_at,
+                has_row,
+                has_blocks,
+            });
+        }
+        plan
+    }
+
+    /// The places of the turns in this order: their own where these rise, else counted anew.
+    fn ords(&self, order: &[TurnId], damages: &mut Damages) -> Vec<i64> {
+        let (mut last, mut ords) = (0, Vec::with_capacity(order.len()));
+        for id in order {
+            let of = &self.candidates[id];
+            // A placeholder may stand right behind the turn before it.
+            let ord = if of.has_row { of.ord } else { of.ord.or(Some(last + 1)) };
+            let Some(ord) = ord.filter(|ord| *ord > last && *ord < i64::from(u32::MAX)) else {
+                damages.put_right("turns", id, "its place in the chat is damaged: the turns are counted anew".into());
+                return (1..).take(order.len()).collect();
+            };
+            ords.push(ord);
+            last = ord;
+        }
+        ords
+    }
+}
+
+fn other_role(role: Option<Role>) -> Role {
+    match role {
+        Some(Role::User | Role::System) => Role::Assistant,
+        _ => Role::User,
+    }
+}
+
+/// Branches, each behind the one that it leaves. Of a sound chat they stand like that.
+pub(super) fn parents_first(branches: Vec<Branch>) -> Vec<Branch> {
+    let (mut ordered, mut is_there) = (Vec::with_capacity(branches.len()), HashSet::new());
+    let mut rest = branches;
+    while !rest.is_empty() {
+        let (before, mut later) = (rest.len(), Vec::new());
+        for branch in rest {
+            if branch.parent_branch_id.is_none_or(|parent| is_there.contains(&parent)) {
+                is_there.insert(branch.id);
+                ordered.push(branch);
+            } else {
+                later.push(branch);
+            }
+        }
+        if later.len() == before {
+            // Each of them leaves another of them.
+            later.iter_mut().for_each(|branch| branch.parent_branch_id = None);
+        }
+        rest = later;
+    }
+    ordered
+}

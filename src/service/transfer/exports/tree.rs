@@ -1,0 +1,389 @@
+//! Reading a chat for an export, turn by turn in the order of its plan. What of a turn cannot be read is a notice in its
+//! place, so that what hangs on it is exported, too, and every rule that an import looks for holds.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use super::clean::{clean_branch, clean_turn};
+use super::damages::Damages;
+use super::plan::{PlannedTurn, parents_first, plan};
+use crate::{Service, ServiceError};
+use turnleaf_domain::block::chat_seq;
+use turnleaf_domain::{
+    Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure,
+    FailureKind, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
+};
+use turnleaf_store::archive::remains;
+use turnleaf_store::readable::{Damage, is_note_of, is_placeholder};
+use turnleaf_store::{branches, exchanges, turns};
+
+/// Turns that were over when the export began, with the exchanges of them, and what of both cannot be read.
+type Over = (Vec<Turn>, HashMap<TurnId, Exchange>, Vec<Damage>);
+
+/// Turns that are read at once: each may hold megabytes.
+const TURNS_AT_ONCE: u32 = 50;
+/// A chat that is being read.
+pub(super) struct ChatTree {
+    pub owner: UserId,
+    pub id: ChatId,
+    pub branches: Vec<Branch>,
+    planned: VecDeque<PlannedTurn>,
+    /// All that the plan has, for what is read beside it.
+    is_planned: HashSet<TurnId>,
+    /// Turns of the chat that are not exported, with those that they hang on.
+    not_planned: HashMap<TurnId, Option<TurnId>>,
+    over: HashSet<TurnId>,
+    /// Read ahead, where the turns are stored in the order of the plan.
+    page: VecDeque<Turn>,
+    exchanges_of_page: HashMap<TurnId, Exchange>,
+    behind: Option<i64>,
+    pub written: HashMap<TurnId, WrittenTurn>,
+    pub heads: HashMap<BranchId, TurnId>,
+    /// Blocks whose turns' ids cannot be read, by the places of those turns.
+    strays: HashMap<i64, Vec<Block>>,
+    /// Blocks that results may belong to.
+    uses: HashSet<BlockId>,
+    exchanges: Vec<UsedExchange>,
+    exchanges_at: HashMap<ExchangeId, usize>,
+    pub damages: Damages,
+}
+
+/// What is remembered of a turn that was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WrittenTurn {
+    pub depth: i64,
+    pub role: Role,
+    pub prev: Option<TurnId>,
+    pub branch: BranchId,
+}
+
+/// An exchange with those of its turns that were read.
+struct UsedExchange {
+    exchange: Exchange,
+    /// Whether it stands for one that cannot be read.
+    is_placeholder: bool,
+    message: Option<TurnId>,
+    reply: Option<TurnId>,
+}
+
+/// The next turn of a chat, and whether its exchange is in thinking mode.
+pub(super) struct ReadTurn {
+    pub turn: Turn,
+    pub is_thinking_mode: bool,
+}
+
+impl Service {
+    /// Plans a chat with those of its turns that were over.
+    pub(super) async fn chat_tree(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        over: &HashSet<TurnId>,
+    ) -> Result<ChatTree, ServiceError> {
+        let (mut damages, mut unread) = (Damages::default(), Vec::new());
+        let mut listed = branches::list_with_damages(self.db(), owner, id, &mut unread).await?;
+        let places = remains::places(self.db(), id, &mut unread).await?;
+        let without_row = remains::without_row(self.db(), id, &mut unread).await?;
+        let has_strays = unread.iter().any(|damage| damage.column == "turn_id");
+        let strays = if has_strays { remains::strays(self.db(), id, &mut unread).await? } else { HashMap::new() };
+        damages.unreadable(unread);
+        let plan = plan(&places, &without_row, over, &listed, &mut damages);
+        let mut known: HashSet<BranchId> = listed.iter().map(|branch| branch.id).collect();
+        let mut branch_of: HashMap<TurnId, BranchId> = HashMap::with_capacity(plan.turns.len());
+        for turn in &plan.turns {
+            branch_of.insert(turn.id, turn.branch);
+            if known.insert(turn.branch) {
+                let of = plan.moved.get(&turn.branch).copied();
+                if of.is_none() {
+                    damages.lost("branches", turn.branch, "its row cannot be read".into());
+                }
+                let original = listed.iter().find(|branch| Some(branch.id) == of).cloned();
+                let parent = turn.prev.and_then(|prev| branch_of.get(&prev)).copied();
+                listed.push(Branch { parent_branch_id: parent, ..self.branch_in_place(id, turn, original).await? });
+            }
+        }
+        let keys = self.supervisor().registry().known_keys();
+        for branch in &mut listed {
+            clean_branch(&keys, branch);
+            for word in [&mut branch.lock.provider, &mut branch.lock.model] {
+                if word.is_empty() {
+                    *word = UNKNOWN_MODEL.to_owned();
+                    damages.put_right("branches", branch.id, "its provider or model cannot be read".into());
+                }
+            }
+        }
+        let is_planned: HashSet<TurnId> = plan.turns.iter().map(|turn| turn.id).collect();
+        let others = places.iter().filter(|place| !is_planned.contains(&place.id));
+        Ok(ChatTree {
+            owner,
+            id,
+            branches: listed,
+            not_planned: others.map(|place| (place.id, place.prev.ok().flatten())).collect(),
+            is_planned,
+            behind: plan.is_stored_order.then_some(0),
+            planned: plan.turns.into(),
+            over: over.clone(),
+            page: VecDeque::new(),
+            exchanges_of_page: HashMap::new(),
+            written: HashMap::new(),
+            heads: HashMap::new(),
+            strays,
+            uses: HashSet::new(),
+            exchanges: Vec::new(),
+            exchanges_at: HashMap::new(),
+            damages,
+        })
+    }
+
+    /// The next turn; nothing behind the last. A turn that was deleted meanwhile is left out with what hangs on it.
+    pub(super) async fn next_turn(&self, tree: &mut ChatTree) -> Result<Option<ReadTurn>, ServiceError> {
+        while let Some(planned) = tree.planned.pop_front() {
+            if planned.prev.is_some_and(|prev| !tree.written.contains_key(&prev)) {
+                continue;
+            }
+            let mut turn = match self.stored_turn(tree, &planned).await? {
+                Some(turn) => turn,
+                None if planned.has_row && !remains::is_live(self.db(), planned.id).await? => continue,
+                None => self.turn_in_place(tree, &planned).await?,
+            };
+            if let Some(strays) = tree.strays.remove(&turn.ord) {
+                let keys = self.supervisor().registry().known_keys();
+                turn.blocks.extend(strays);
+                turn.blocks.sort_by_key(|block| (is_note_of(block, turn.id), block.seq));
+                turn = clean_turn(&keys, turn);
+            }
+            tree.fit(&mut turn, &planned);
+            let stored = match tree.exchanges_at.get(&turn.exchange_id) {
+                Some(_) => None,
+                None => tree.exchanges_of_page.remove(&turn.id).filter(|stored| stored.id == turn.exchange_id),
+            };
+            let is_thinking_mode = tree.take_part(&turn, stored);
+            return Ok(Some(ReadTurn { turn, is_thinking_mode }));
+        }
+        Ok(None)
+    }
+
+    /// A turn whose row can be read.
+    async fn stored_turn(&self, tree: &mut ChatTree, planned: &PlannedTurn) -> Result<Option<Turn>, ServiceError> {
+        if !planned.has_row {
+            return Ok(None);
+        }
+        while let Some(behind) = &mut tree.behind {
+            while tree.page.front().is_some_and(|turn| !tree.is_planned.contains(&turn.id)) {
+                tree.page.pop_front();
+            }
+            match tree.page.front() {
+                Some(next) if next.id == planned.id => return Ok(tree.page.pop_front()),
+                Some(_) => break,
+                None => {}
+            }
+            match self.turns_over(tree.owner, tree.id, &tree.over, behind).await? {
+                None => tree.behind = None,
+                Some((page, exchanges, unread)) => {
+                    tree.page = page.into();
+                    tree.exchanges_of_page = exchanges;
+                    tree.damages.unreadable(unread);
+                }
+            }
+        }
+        let mut unread = Vec::new();
+        let found = remains::turn(self.db(), tree.owner, planned.id, &mut unread).await?;
+        let exchanges = exchanges::of_turns_with_damages(self.db(), tree.owner, &[planned.id], &mut unread).await?;
+        let Some(turn) = found else { return Ok(None) };
+        tree.damages.unreadable(unread);
+        tree.exchanges_of_page.extend(exchanges);
+        Ok(Some(clean_turn(&self.supervisor().registry().known_keys(), turn)))
+    }
+
+    /// The next turns of a chat by their places, with their exchanges; nothing behind the last. What was not over is not
+    /// among them: what a running reply will be nobody knows.
+    async fn turns_over(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        over: &HashSet<TurnId>,
+        behind: &mut i64,
+    ) -> Result<Option<Over>, ServiceError> {
+        let (mut unread, part) = (Vec::new(), (*behind, TURNS_AT_ONCE));
+        let page = turns::of_chat_with_damages(self.db(), owner, id, part, &mut unread).await?;
+        let Some(last) = page.last() else { return Ok(None) };
+        *behind = last.ord;
+        let keys = self.supervisor().registry().known_keys();
+        let page: Vec<Turn> =
+            page.into_iter().filter(|turn| over.contains(&turn.id)).map(|turn| clean_turn(&keys, turn)).collect();
+        let ids: Vec<TurnId> = page.iter().map(|turn| turn.id).collect();
+        let exchanges = exchanges::of_turns_with_damages(self.db(), owner, &ids, &mut unread).await?;
+        Ok(Some((page, exchanges, unread)))
+    }
+}
+
+impl ChatTree {
+    /// Brings a turn to its place, and its blocks into the order that an import asks for. Changes nothing of a sound one.
+    fn fit(&mut self, turn: &mut Turn, planned: &PlannedTurn) {
+        let above = planned.prev.and_then(|prev| self.written.get(&prev));
+        turn.chat_id = self.id;
+        turn.ord = planned.ord;
+        let depth = above.map_or(0, |above| above.depth + 1);
+        if planned.has_row && turn.depth != depth {
+            self.damages.put_right(
+                "turns",
+                turn.id,
+                "its depth is not one more than that of the turn before it".into(),
+            );
+        }
+        turn.depth = depth;
+        turn.prev_turn_id = planned.prev;
+        turn.branch_id = planned.branch;
+        turn.exchange_id = planned.exchange;
+        if let Some(role) = planned.guessed_role {
+            turn.role = role;
+            self.damages.put_right(
+                "turns",
+                turn.id,
+                format!("its role cannot be read and was taken for {}", role.as_str()),
+            );
+        }
+        if turn.role != Role::Assistant && turn.status != TurnStatus::Complete {
+            (turn.status, turn.error) = (TurnStatus::Complete, None);
+        }
+        if turn.status == TurnStatus::Error && turn.error.is_none() {
+            turn.error = Some(Failure::new(FailureKind::Internal, ""));
+        }
+        turn.completed_at = turn.completed_at.or(Some(turn.created_at));
+        for (seq, block) in (0..).zip(&mut turn.blocks) {
+            (block.seq, block.chat_seq) = (seq, chat_seq(turn.ord, seq));
+            if block.state == BlockState::Open {
+                block.state = BlockState::Aborted;
+            }
+            if let Content::ToolUse { status, .. } = &mut block.content {
+                if status.is_open() {
+                    *status = turnleaf_domain::block::ToolStatus::Interrupted;
+                }
+                self.uses.insert(block.id);
+            }
+            let has_call = block.parent_block_id.is_some_and(|call| self.uses.contains(&call));
+            if matches!(block.content, Content::ToolResult { .. }) && !has_call {
+                let stored = serde_json::to_string(&block.content).ok();
+                // The call that it is the result of cannot be read.
+                block.content = remains::notice("turn_blocks", block.id.to_string(), stored.as_deref());
+                block.parent_block_id = None;
+            }
+            if is_placeholder(&block.content) && block.id.uuid() != turn.id.uuid() {
+                self.damages.lost("turn_blocks", block.id, format!("a part of turn {} cannot be read", turn.id));
+            } else if is_placeholder(&block.content) && planned.has_row {
+                self.damages.lost("turns", turn.id, "a part of it cannot be read".into());
+            }
+        }
+        self.heads.insert(turn.branch_id, turn.id);
+        let (depth, role, prev, branch) = (turn.depth, turn.role, turn.prev_turn_id, turn.branch_id);
+        self.written.insert(turn.id, WrittenTurn { depth, role, prev, branch });
+    }
+
+    /// Counts a turn to its exchange, and gives whether that is in thinking mode.
+    fn take_part(&mut self, turn: &Turn, stored: Option<Exchange>) -> bool {
+        let at = match self.exchanges_at.get(&turn.exchange_id) {
+            Some(at) => *at,
+            None => {
+                let is_placeholder = stored.is_none();
+                let exchange = stored.unwrap_or_else(|| {
+                    self.damages.lost("exchanges", turn.exchange_id, "its row cannot be read".into());
+                    Exchange {
+                        id: turn.exchange_id,
+                        chat_id: turn.chat_id,
+                        branch_id: turn.branch_id,
+                        user_turn_id: None,
+                        kind: ExchangeKind::Send,
+                        is_thinking_mode: false,
+                        params: Params::default(),
+                        not_sent: Vec::new(),
+                        client_request_id: None,
+                        created_at: turn.created_at,
+                    }
+                });
+                let used = UsedExchange { exchange, is_placeholder, message: None, reply: None };
+                self.exchanges_at.insert(turn.exchange_id, self.exchanges.len());
+                self.exchanges.push(used);
+                self.exchanges.len() - 1
+            }
+        };
+        let used = &mut self.exchanges[at];
+        match turn.role {
+            Role::Assistant => used.reply = Some(turn.id),
+            _ => used.message = used.message.or(Some(turn.id)),
+        }
+        used.exchange.is_thinking_mode
+    }
+
+    /// The exchanges of the turns that were read.
+    pub fn take_exchanges(&mut self) -> Vec<Exchange> {
+        let listed: HashSet<BranchId> = self.branches.iter().map(|branch| branch.id).collect();
+        let used = std::mem::take(&mut self.exchanges);
+        used.into_iter().map(|used| self.exchange_of(used, &listed)).collect()
+    }
+
+    fn exchange_of(&self, used: UsedExchange, listed: &HashSet<BranchId>) -> Exchange {
+        let UsedExchange { mut exchange, is_placeholder, message, reply } = used;
+        let is_message = |turn: &TurnId| self.written.get(turn).is_some_and(|turn| turn.role == Role::User);
+        let answered = reply.and_then(|reply| self.written.get(&reply)).and_then(|reply| reply.prev).filter(is_message);
+        let stored = exchange.user_turn_id.filter(is_message);
+        exchange.user_turn_id = match (is_placeholder, reply) {
+            (true, None) => message,
+            (true, Some(_)) => answered,
+            (false, Some(_)) if stored.is_some() && stored != answered => answered,
+            // A message that cannot be read is not nothing that was answered.
+            (false, Some(_)) if stored.is_none() && exchange.user_turn_id.is_some() => answered,
+            (false, _) => stored,
+        };
+        if is_placeholder && message.is_none() {
+            exchange.kind =
+                if exchange.user_turn_id.is_some() { ExchangeKind::Regenerate } else { ExchangeKind::Continue };
+        }
+        if !listed.contains(&exchange.branch_id) {
+            let turn_branch = reply.or(message).and_then(|turn| self.branch_of(turn));
+            exchange.branch_id = turn_branch.unwrap_or(exchange.branch_id);
+        }
+        Exchange { client_request_id: None, chat_id: self.id, ..exchange }
+    }
+
+    fn branch_of(&self, turn: TurnId) -> Option<BranchId> {
+        self.written.get(&turn).map(|written| written.branch)
+    }
+
+    /// The branches behind the turns: each ends with the last that was read of it. One that leaves a turn which was not
+    /// read is none of the export's.
+    pub fn take_branches(&mut self) -> Vec<Branch> {
+        let mut first: HashMap<BranchId, Option<TurnId>> = HashMap::new();
+        for turn in self.written.values() {
+            let begins =
+                turn.prev.and_then(|prev| self.written.get(&prev)).is_none_or(|prev| prev.branch != turn.branch);
+            if begins {
+                first.insert(turn.branch, turn.prev);
+            }
+        }
+        let mut branches = std::mem::take(&mut self.branches);
+        branches.retain_mut(|branch| {
+            if let Some(fork) = first.get(&branch.id) {
+                branch.fork_turn_id = *fork;
+            }
+            branch.head_turn_id = self.heads.get(&branch.id).copied();
+            branch.fork_turn_id.is_none_or(|fork| self.written.contains_key(&fork))
+        });
+        let there: HashSet<BranchId> = branches.iter().map(|branch| branch.id).collect();
+        for branch in &mut branches {
+            branch.parent_branch_id = branch.parent_branch_id.filter(|parent| there.contains(parent));
+        }
+        parents_first(branches)
+    }
+
+    /// The turn that the chat shows, or the nearest before it that was over.
+    pub fn shown(&self, mut shown: Option<TurnId>) -> Option<TurnId> {
+        for _ in 0..=self.not_planned.len() {
+            match shown {
+                Some(turn) if !self.is_planned.contains(&turn) => {
+                    shown = self.not_planned.get(&turn).copied().flatten()
+                }
+                known => return known,
+            }
+        }
+        None
+    }
+}

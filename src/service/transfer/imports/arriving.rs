@@ -1,0 +1,179 @@
+//! A chat on its way into the database. A transaction that stores thousands of turns would keep running replies from being
+//! stored meanwhile, so a large chat comes in pieces. Until the last of them it stands there as one that was deleted and is
+//! to go for ever: nobody sees it, and where the server is killed within it, a purge soon takes it away.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use chrono::TimeDelta;
+
+use super::rows;
+use crate::Service;
+use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::{BranchId, Chat, DeletionId, Exchange, ExchangeId, ImportedFrom, TurnId, UserId};
+use turnleaf_interchange::archive::{ArchivedChat, Part};
+use turnleaf_platform::ids;
+use turnleaf_run::purge::purge_doomed;
+use turnleaf_store::deletions::purge;
+use turnleaf_store::{StoreError, Tx, archive, branches, chat_tools, exchanges};
+
+/// Turns that one transaction stores, and how long it may take.
+const TURNS: usize = 200;
+const TIME: Duration = Duration::from_millis(200);
+/// How long a chat that has not come in whole is spared by purges: much longer than a piece takes.
+const LEASE: TimeDelta = TimeDelta::minutes(2);
+
+/// A chat of which some parts are stored.
+pub(super) struct Arriving<'s> {
+    service: &'s Service,
+    owner: UserId,
+    chat: &'s Chat,
+    /// The piece at work, how much there is of it, and since when. None when the database did not give the next one.
+    tx: Option<Tx>,
+    is_one_piece: bool,
+    turns: usize,
+    since: Instant,
+    /// What hides the chat, once it is more than a piece.
+    hidden: Option<DeletionId>,
+    /// Each is stored with the first of its turns.
+    exchanges: HashMap<ExchangeId, Exchange>,
+    /// Where branches begin and end. It is stored last, when the turns are there.
+    ends: Vec<(BranchId, Option<TurnId>, Option<TurnId>)>,
+}
+
+impl<'s> Arriving<'s> {
+    /// Begins with the chat's own row. `tx` is the first piece; where it has something that must not stay without the
+    /// chat, it is the only one.
+    pub async fn begin(
+        service: &'s Service,
+        mut tx: Tx,
+        (owner, chat): (UserId, &'s Chat),
+        last_ord: i64,
+        is_one_piece: bool,
+    ) -> Result<Self, StoreError> {
+        rows::begin(&mut tx, owner, chat).await?;
+        archive::count_on(&mut tx, chat.id, last_ord + 1).await?;
+        let (exchanges, ends, since) = (HashMap::new(), Vec::new(), Instant::now());
+        Ok(Self { service, owner, chat, tx: Some(tx), is_one_piece, turns: 0, since, hidden: None, exchanges, ends })
+    }
+
+    fn tx(&mut self) -> Result<&mut Tx, StoreError> {
+        self.tx.as_mut().ok_or_else(|| StoreError::Busy("the chat could not come in on".to_owned()))
+    }
+
+    /// Stores the next part: branches, each behind the one that it leaves, then exchanges, then turns with their calls.
+    pub async fn put(&mut self, part: Part) -> Result<(), StoreError> {
+        match part {
+            // All of them in the first piece: none is added to a chat that is hidden.
+            Part::Branch(mut of) => {
+                let branch = &mut of.branch;
+                self.ends.push((branch.id, branch.fork_turn_id.take(), branch.head_turn_id.take()));
+                rows::insert_branch(self.tx()?, &of).await
+            }
+            Part::Exchange(exchange) => {
+                self.exchanges.insert(exchange.id, *exchange);
+                Ok(())
+            }
+            Part::Turn(turn) => {
+                self.turns += 1;
+                self.go_on(self.turns > TURNS).await?;
+                let (owner, begins) = (self.owner, self.exchanges.remove(&turn.exchange_id));
+                if let Some(exchange) = begins {
+                    exchanges::insert(self.tx()?, owner, &exchange, None).await?;
+                }
+                rows::insert_turn(self.tx()?, owner, &turn).await
+            }
+            // What was sent may be many times what is read of it.
+            Part::Generation(generation) => {
+                self.go_on(false).await?;
+                archive::insert_generation(self.tx()?, &generation).await
+            }
+        }
+    }
+
+    /// Ends the piece if there is enough of it, or it has taken long enough.
+    async fn go_on(&mut self, is_enough: bool) -> Result<(), StoreError> {
+        if self.is_one_piece || (!is_enough && self.since.elapsed() < TIME) {
+            return Ok(());
+        }
+        let now = self.service.clock().now();
+        let (owner, chat) = (self.owner, self.chat.id);
+        match self.hidden {
+            None => {
+                let deletion = ids::mint();
+                purge::hide(self.tx()?, owner, chat, deletion, (now, now + LEASE)).await?;
+                self.hidden = Some(deletion);
+            }
+            Some(deletion) => purge::spare(self.tx()?, deletion, (now, now + LEASE)).await?,
+        }
+        if let Some(tx) = self.tx.take() {
+            tx.commit().await?;
+        }
+        // Whoever waits for the writer has it first.
+        self.tx = Some(self.service.db().begin().await?);
+        (self.turns, self.since) = (1, Instant::now());
+        Ok(())
+    }
+
+    /// Stores what is left, and shows the chat.
+    pub async fn end(
+        &mut self,
+        imported_from: Option<&ImportedFrom>,
+        choice: Option<&ToolChoice>,
+        last_ord: i64,
+    ) -> Result<(), StoreError> {
+        let (owner, chat, hidden, now) = (self.owner, self.chat, self.hidden, self.service.clock().now());
+        let (exchanges, ends) = (std::mem::take(&mut self.exchanges), std::mem::take(&mut self.ends));
+        let tx = self.tx()?;
+        for exchange in exchanges.values() {
+            exchanges::insert(tx, owner, exchange, None).await?;
+        }
+        for (branch, fork, head) in ends.into_iter().filter(|(_, fork, head)| fork.is_some() || head.is_some()) {
+            branches::set_ends(tx, branch, fork, head).await?;
+        }
+        if let Some(deletion) = hidden {
+            purge::show(tx, chat.id, deletion, now).await?;
+        }
+        if let Some(choice) = choice {
+            chat_tools::put(tx, owner, chat.id, choice).await?;
+        }
+        rows::end(tx, owner, chat, imported_from, last_ord).await?;
+        match self.tx.take() {
+            Some(tx) => tx.commit().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Takes away what is stored of a chat that does not come in.
+    pub async fn abandon(mut self) -> Result<(), StoreError> {
+        if let Some(tx) = self.tx.take() {
+            // A connection that is gone has undone it.
+            let _ = tx.rollback().await;
+        }
+        let Some(deletion) = self.hidden else { return Ok(()) };
+        let now = self.service.clock().now();
+        let mut tx = self.service.db().begin().await?;
+        purge::lapse(&mut tx, deletion, now).await?;
+        tx.commit().await?;
+        if let Err(error) = purge_doomed(self.service.db(), now).await {
+            // It is hidden and will be purged by housekeeping; something else may have failed.
+            tracing::warn!(%error, "what did not come in could not be purged at once");
+        }
+        Ok(())
+    }
+}
+
+/// The parts of a chat that is held, in the order in which they are stored.
+pub(super) fn parts_of(chat: &ArchivedChat) -> impl Iterator<Item = Part> {
+    let mut calls: HashMap<TurnId, Vec<Part>> = HashMap::new();
+    for call in &chat.generations {
+        calls.entry(call.turn_id).or_default().push(Part::Generation(Box::new(call.clone())));
+    }
+    let branches = chat.branches.iter().map(|of| Part::Branch(Box::new(of.clone())));
+    let exchanges = chat.exchanges.iter().map(|exchange| Part::Exchange(Box::new(exchange.clone())));
+    let turns = chat.turns.iter().flat_map(move |turn| {
+        let calls = calls.remove(&turn.id).unwrap_or_default();
+        std::iter::once(Part::Turn(Box::new(turn.clone()))).chain(calls)
+    });
+    branches.chain(exchanges).chain(turns)
+}

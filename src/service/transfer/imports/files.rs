@@ -1,0 +1,198 @@
+//! What comes along with conversations: pictures and files. Pictures are drawn again and files are read as if somebody had
+//! uploaded them. Somebody who only looks is told the same of them, and nothing is stored.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+
+use super::key::Key;
+use super::report::{Import, ImportReport};
+use crate::documents::change::{Words, checked_title, kind_of, written};
+use crate::documents::uploads::UploadKind;
+use crate::{Service, ServiceError};
+use turnleaf_domain::attachment::DOCUMENT;
+use turnleaf_domain::{Content, DocumentId, Role, UserId, limits};
+use turnleaf_interchange::conversation::{Bytes as FileBytes, File};
+use turnleaf_interchange::{Body, Conversation, Finding, Place, What};
+use turnleaf_store::documents::{self, write};
+use turnleaf_store::{StoreError, Tx, blobs};
+
+/// What a file became, or why it did not.
+type Brought = Result<Content, String>;
+
+/// What the files of a conversation became.
+#[derive(Default)]
+pub(super) struct Files {
+    /// By message and piece.
+    pub contents: HashMap<(usize, usize), Content>,
+    /// Those that are to be stored with the chat.
+    pub documents: Vec<AttachedDocument>,
+}
+
+/// A document that an attachment becomes: stored with its chat, or not at all.
+pub(super) struct AttachedDocument {
+    id: DocumentId,
+    title: String,
+    kind: String,
+    words: Words,
+    now: DateTime<Utc>,
+}
+
+impl AttachedDocument {
+    pub async fn insert(&self, tx: &mut Tx, owner_id: UserId) -> Result<(), StoreError> {
+        let new = write::NewDocument { id: self.id, owner_id, title: &self.title, kind: &self.kind };
+        write::insert(tx, &new, &self.words.version(&self.kind), self.now).await
+    }
+}
+
+impl Service {
+    /// The content of each picture and file of those messages of a conversation that are wanted. What could not be kept is
+    /// told.
+    pub(super) async fn files_of(
+        &self,
+        import: &Import,
+        key: &Key,
+        conversation: &Conversation,
+        is_wanted: &(dyn Fn(&str) -> bool + Sync),
+        now: DateTime<Utc>,
+        report: &mut ImportReport,
+    ) -> Result<Files, ServiceError> {
+        let mut files = Files::default();
+        for (at, message) in conversation.messages.iter().enumerate().filter(|(_, of)| is_wanted(&of.source_id)) {
+            for (number, piece) in message.pieces.iter().enumerate() {
+                let (file, alt) = match &piece.body {
+                    Body::Picture { file, alt } => (file, Some(alt.as_str())),
+                    Body::Attachment { file } => (file, None),
+                    _ => continue,
+                };
+                let part = format!("document {} {number}", message.source_id);
+                let mut bringing =
+                    Bringing { service: self, import, key, part, now, report, documents: &mut files.documents };
+                let brought = match bringing.bring(file, alt, message.role).await {
+                    Err(ServiceError::Store(error)) => return Err(error.into()),
+                    Err(refused) => Err(refused.to_string()),
+                    Ok(brought) => brought,
+                };
+                match brought {
+                    Ok(content) => {
+                        report.files += 1;
+                        files.contents.insert((at, number), content);
+                    }
+                    Err(why) => {
+                        let place = Place {
+                            file: file.name.clone(),
+                            conversation: conversation.source_id.clone(),
+                            message: message.source_id.clone(),
+                        };
+                        report.tell(&Finding { what: What::Lost, place, text: why });
+                        // Its place stays, so that a reader knows that there was something.
+                        files.contents.insert((at, number), Content::text(format!("[{}]", file.name)));
+                    }
+                }
+            }
+        }
+        if import.dry_run {
+            for document in files.documents.drain(..) {
+                report.tally.add_document(document.id, document.words.text.len() as u64);
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// One file on its way.
+struct Bringing<'b> {
+    service: &'b Service,
+    import: &'b Import,
+    key: &'b Key,
+    /// What the id of its document is made of.
+    part: String,
+    now: DateTime<Utc>,
+    report: &'b mut ImportReport,
+    /// Those of the conversation so far.
+    documents: &'b mut Vec<AttachedDocument>,
+}
+
+impl Bringing<'_> {
+    async fn bring(&mut self, file: &File, alt: Option<&str>, role: Role) -> Result<Brought, ServiceError> {
+        let (service, owner) = (self.service, self.import.owner);
+        let name = if file.name.trim().is_empty() { "file" } else { file.name.as_str() };
+        let bytes = match &file.bytes {
+            FileBytes::Inline(bytes) => bytes,
+            FileBytes::TextOnly(text) if role != Role::User => return Ok(in_words(name, text.as_bytes())),
+            FileBytes::TextOnly(text) => return self.document(name, written(text)?).await.map(Ok),
+            FileBytes::Entry(at) | FileBytes::Absent(at) => {
+                return Ok(Err(format!("the file did not come along ({at})")));
+            }
+        };
+        // Only what a person says has documents, and what a system says has no pictures either.
+        let is_picture = || service.reader().sniff(name, bytes).is_ok_and(|kind| kind.is_image());
+        if role == Role::System || (role == Role::Assistant && !is_picture()) {
+            return Ok(in_words(name, bytes));
+        }
+        let prepared = service.prepared(name, Bytes::copy_from_slice(bytes)).await?;
+        let (uploaded, bytes) = (prepared.uploaded.clone(), prepared.bytes.clone());
+        if !self.report.tally.has_blob(&uploaded.sha256) {
+            let count = prepared.byte_count();
+            service.check_room_for(owner, &uploaded.sha256, self.ahead() + count).await?;
+            service.check_imported_growth(owner, self.ahead() + count).await?;
+            if !self.import.dry_run {
+                service.keep(owner, prepared).await?;
+            } else if blobs::measure(service.db(), owner, &uploaded.sha256).await?.is_none() {
+                self.report.tally.add_blob(uploaded.sha256.clone(), count);
+            }
+        }
+        if uploaded.kind == UploadKind::Image {
+            let alt = alt.unwrap_or_default().to_owned();
+            return Ok(Ok(Content::Image { blob: uploaded.sha256, mime: uploaded.mime, alt }));
+        }
+        let words = service.words_of(uploaded.name, uploaded.sha256, bytes, None).await?;
+        self.document(name, words).await.map(Ok)
+    }
+
+    /// What is not stored yet, or would be.
+    fn ahead(&self) -> u64 {
+        let documents = self.documents.iter().map(|document| document.words.text.len() as u64);
+        self.report.tally.bytes() + documents.sum::<u64>()
+    }
+
+    /// A document of these words. One that the same chat had when it was here before is taken again.
+    async fn document(&mut self, name: &str, words: Words) -> Result<Content, ServiceError> {
+        let (service, owner) = (self.service, self.import.owner);
+        let title: String = name.chars().filter(|c| !c.is_control()).take(limits::TITLE_CHARS).collect();
+        let title = checked_title(&title)?;
+        let kind = kind_of(None, &words)?;
+        let mut part = self.part.clone();
+        let (id, here) = loop {
+            let id = DocumentId::from(self.key.id(&part));
+            match documents::find(service.db(), owner, id).await? {
+                // Somebody deleted it, and it stays so.
+                Some(here) if here.deleted_at.is_some() => part.push('+'),
+                here => break (id, here),
+            }
+        };
+        let version_timestamp = if here.is_some() {
+            // As it came in, whatever it was changed into.
+            let all = documents::versions(service.db(), owner, id, u64::from(u32::MAX)).await?;
+            all.last().map(|first| first.version_timestamp)
+        } else {
+            let bytes = self.ahead() + words.text.len() as u64;
+            service.check_quota(owner, bytes).await?;
+            service.check_imported_growth(owner, bytes).await?;
+            self.documents.push(AttachedDocument { id, title, kind, words, now: self.now });
+            Some(self.now)
+        };
+        Ok(Content::Reference { ref_id: id.to_string(), ref_type: DOCUMENT.to_owned(), version_timestamp })
+    }
+}
+
+/// A file where only words may stand: what it says, if it is a text.
+fn in_words(name: &str, bytes: &[u8]) -> Brought {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') && text.len() <= limits::MESSAGE_CHARS => {
+            Ok(Content::text(format!("{name}\n\n{text}")))
+        }
+        _ => Err("only a message of a person has files: its name stays".to_owned()),
+    }
+}

@@ -1,0 +1,236 @@
+//! The writes of one exchange: chat, user turn, pending reply and branch head, in one transaction that is on the disk
+//! before anybody is told (reliability.md 1.2 promise 1).
+
+use std::time::Duration;
+
+use crate::turns::messages::Message;
+use crate::turns::placement::Place;
+use crate::turns::tool_results::bind_results;
+use crate::{Service, ServiceError};
+use turnleaf_domain::block::{Block, BlockState, chat_seq};
+use turnleaf_domain::settle::settle;
+use turnleaf_domain::turn::content_text;
+use turnleaf_domain::{
+    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, Params, Role, Turn, TurnStatus, Usage, UserId,
+    chat, limits,
+};
+use turnleaf_platform::ids;
+use turnleaf_platform::tasks;
+use turnleaf_run::Job;
+use turnleaf_store::db::Tx;
+use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, turns};
+
+/// How long the outcome of a message's commit is asked for.
+const OUTCOME_TIME: Duration = Duration::from_secs(600);
+
+/// What is known of an exchange before it is stored.
+pub(crate) struct ExchangeOf {
+    pub id: ExchangeId,
+    pub owner: UserId,
+    pub kind: ExchangeKind,
+    /// What the turn itself asks: it must fit the model.
+    pub params: Params,
+    /// What holds where the turn is silent: what the turn it replaces had asked for. The chat's own defaults come last.
+    pub base: Params,
+    /// The chat whose draft this sends: of the new chat's page `Some(None)`.
+    pub sends_draft_of: Option<Option<ChatId>>,
+    /// Whether the reader goes where the reply is; what the server asks by itself leaves the reader in place.
+    pub moves_reader: bool,
+    pub request_id: Option<String>,
+    /// The hash of what was asked: the same id with another hash is a mistake of the client.
+    pub fingerprint: Vec<u8>,
+}
+
+/// What was stored when a message was accepted. The reply runs by itself from here.
+#[derive(Debug, Clone)]
+pub struct Started {
+    pub chat: Chat,
+    pub exchange: Exchange,
+    pub user_turn: Turn,
+    pub assistant_turn: Turn,
+    pub branch: Branch,
+    /// False when the request had been made before.
+    pub is_new: bool,
+}
+
+/// Makes a new turn one that is complete with what a person wrote.
+pub(crate) fn written(turn: &mut Turn, message: Message) {
+    turn.status = TurnStatus::Complete;
+    turn.completed_at = Some(turn.created_at);
+    let block = |((content, block_metadata), seq)| Block {
+        id: ids::mint(),
+        seq,
+        chat_seq: chat_seq(turn.ord, seq),
+        author: Author::User,
+        state: BlockState::Done,
+        content,
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata,
+        created_at: turn.created_at,
+    };
+    turn.blocks = message.contents.into_iter().zip(message.metadata).zip(0..).map(block).collect();
+}
+
+impl Service {
+    /// Gives a chat without a title one from its first message.
+    pub(crate) async fn name_chat(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        mut chat: Chat,
+        message: &Message,
+    ) -> Result<Chat, ServiceError> {
+        if chat.title.is_empty() && !chat.settings.titled_by_user {
+            let words = content_text(&message.contents);
+            chat.title = chat::title_from(if words.trim().is_empty() { message.first_title() } else { &words });
+            chats::rename(tx, owner, chat.id, &chat.title, false).await?;
+        }
+        Ok(chat)
+    }
+
+    /// Stores the message itself.
+    pub(crate) async fn user_turn(
+        &self,
+        tx: &mut Tx,
+        chat: &Chat,
+        place: &Place,
+        message: Message,
+        exchange: ExchangeId,
+    ) -> Result<Turn, ServiceError> {
+        let parent = place.parent.as_ref();
+        let mut turn = self.new_turn(tx, chat, &place.branch, parent, Role::User, exchange).await?;
+        if let Some(source) = message.copy_of {
+            turn.id = ids::mint_for_copy(source.uuid());
+        }
+        written(&mut turn, message);
+        bind_results(parent, &mut turn)?;
+        Ok(turn)
+    }
+
+    /// Stores the exchange with its pending reply, commits everything, and lets the reply run.
+    pub(crate) async fn answer(
+        &self,
+        mut tx: Tx,
+        chat: Chat,
+        mut branch: Branch,
+        user_turn: Turn,
+        of: ExchangeOf,
+    ) -> Result<Started, ServiceError> {
+        let is_new_message = matches!(of.kind, ExchangeKind::Send | ExchangeKind::Edit);
+        let defaults = of.base.or(&chat.settings.params);
+        let capabilities = self.supervisor().registry().capabilities(&branch.lock);
+        let settled = settle(&of.params, &defaults, &capabilities)?;
+        let exchange = Exchange {
+            id: of.id,
+            chat_id: chat.id,
+            branch_id: branch.id,
+            user_turn_id: Some(user_turn.id),
+            kind: of.kind,
+            is_thinking_mode: settled.is_thinking_mode,
+            params: of.params.or(&defaults),
+            not_sent: settled.not_sent.clone(),
+            client_request_id: of.request_id,
+            created_at: self.clock().now(),
+        };
+        // The exchange names its user turn, the user turn its exchange: the first of the two references is checked at
+        // the commit.
+        match exchanges::insert(&mut tx, of.owner, &exchange, Some(&of.fingerprint)).await {
+            Err(StoreError::NotUnique) => return Err(ServiceError::reused_request_id()),
+            stored => stored?,
+        }
+        if is_new_message {
+            turns::insert(&mut tx, &user_turn).await?;
+        }
+        let assistant_turn =
+            self.new_turn(&mut tx, &chat, &branch, Some(&user_turn), Role::Assistant, exchange.id).await?;
+        turns::insert(&mut tx, &assistant_turn).await?;
+        if !branches::set_head(&mut tx, branch.id, branch.head_turn_id, assistant_turn.id).await? {
+            return Err(ServiceError::conflict(
+                "branch_moved",
+                "something was added to this branch at the same moment",
+            ));
+        }
+        branch.head_turn_id = Some(assistant_turn.id);
+        if of.moves_reader {
+            chats::set_last_viewed(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
+            branches::visit(&mut tx, branch.id, exchange.created_at).await?;
+        }
+        if let Some(draft_of) = of.sends_draft_of {
+            drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
+        }
+        let job = Job {
+            owner: of.owner,
+            chat: chat.clone(),
+            turn: assistant_turn.clone(),
+            lock: branch.lock.clone(),
+            settled,
+            capabilities,
+        };
+        let supervisor = self.supervisor().clone();
+        // A reply that another process would not know of must not begin.
+        self.db().fence(&mut tx).await?;
+        // A task of its own: who asked may be gone while the commit is under way, and a stored message without a run
+        // would wait for ever. So the task also waits longer than a person does for the outcome of a commit whose
+        // acknowledgement was lost.
+        let begun = tasks::spawn(async move {
+            tx.commit_patiently(OUTCOME_TIME).await?;
+            supervisor.start(job);
+            Ok::<_, StoreError>(())
+        });
+        let begun = tokio::time::timeout(limits::SEND_TIME, begun).await;
+        let begun = begun.map_err(|_| StoreError::Unacknowledged("it does not answer".into()))?;
+        begun.map_err(|_| StoreError::Gone("the message"))??;
+        if is_new_message {
+            // It is stored as a block and as plain text, and is sent once.
+            self.note_growth(of.owner, 3 * user_turn.content_text().len() as u64).await;
+        }
+        Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
+    }
+
+    pub(crate) async fn new_turn(
+        &self,
+        tx: &mut Tx,
+        chat: &Chat,
+        branch: &Branch,
+        parent: Option<&Turn>,
+        role: Role,
+        exchange: ExchangeId,
+    ) -> Result<Turn, ServiceError> {
+        let now = self.clock().now();
+        let ord = chats::take_ord(tx, chat.owner_id, chat.id, now).await?.ok_or(ServiceError::NotFound)?;
+        if ord > limits::TURNS_PER_CHAT {
+            let message = format!("a chat has at most {} turns", limits::TURNS_PER_CHAT);
+            return Err(ServiceError::conflict("too_many_turns", message));
+        }
+        Ok(Turn {
+            id: ids::mint(),
+            chat_id: chat.id,
+            ord,
+            depth: parent.map_or(0, |parent| parent.depth + 1),
+            branch_id: branch.id,
+            exchange_id: exchange,
+            prev_turn_id: parent.map(|parent| parent.id),
+            role,
+            status: TurnStatus::Pending,
+            provider_used: None,
+            model_used: None,
+            usage: Usage::default(),
+            cost: None,
+            context_tokens: None,
+            error: None,
+            last_event_seq: 0,
+            created_at: now,
+            started_at: None,
+            completed_at: None,
+            blocks: Vec::new(),
+            attempt: None,
+        })
+    }
+
+    /// What was asked for in the turn's own exchange.
+    pub(crate) async fn params_of(&self, owner: UserId, turn: &Turn) -> Result<Params, ServiceError> {
+        let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
+        Ok(exchange.map(|exchange| exchange.params).unwrap_or_default())
+    }
+}

@@ -1,0 +1,113 @@
+//! What was sent to providers and what came back, for the person whose chat it is.
+
+use bytes::Bytes;
+use serde::Deserialize;
+
+use crate::{Service, ServiceError};
+use turnleaf_domain::branch::Frozen;
+use turnleaf_domain::context::RequestManifest;
+use turnleaf_domain::{GenerationId, Turn, TurnId, UserId, limits};
+use turnleaf_store::generations::{self, raw};
+use turnleaf_store::{branches, turns};
+
+pub use turnleaf_store::generations::{Generation, GenerationStatus};
+
+/// The requests of a reply, and what one of them was made of.
+pub struct Sent {
+    pub turn: Turn,
+    /// In the order of the steps; none where no model was asked.
+    pub ids: Vec<GenerationId>,
+    /// Which of them is shown.
+    pub at: usize,
+    /// The newest turns before the reply, root to leaf; at most [`Self::MESSAGES`].
+    pub path: Vec<Turn>,
+    /// What its branch sends beside the messages: prompt and tools.
+    pub frozen: Frozen,
+    generation: Option<Generation>,
+    manifest: Option<RequestManifest>,
+}
+
+impl Sent {
+    /// How many messages of a request are looked up and shown, the newest of them.
+    pub const MESSAGES: usize = 200;
+
+    /// Of a reply's generations the one `at` this place.
+    pub fn of(ids: Vec<GenerationId>, at: usize, generation: Option<Generation>, turn: Turn, path: Vec<Turn>) -> Self {
+        let manifest = generation.as_ref().and_then(|one| RequestManifest::deserialize(&one.request_manifest).ok());
+        Self { turn, ids, at, path, frozen: Frozen::default(), generation, manifest }
+    }
+
+    /// The generation that is shown, and what went into it where this version can read that.
+    pub fn shown(&self) -> Option<(&Generation, Option<&RequestManifest>)> {
+        Some((self.generation.as_ref()?, self.manifest.as_ref()))
+    }
+}
+
+/// What a provider answered for a reply, as far as a page shows it.
+pub struct Raw {
+    pub turn: Turn,
+    /// The reply's requests, in the order of the steps; none where no model was asked.
+    pub ids: Vec<GenerationId>,
+    /// Whose answer it is, among them.
+    pub at: usize,
+    /// The beginning of the answer, of at most [`limits::RAW_SHOWN_BYTES`]; nothing where none was kept.
+    pub shown: Option<Bytes>,
+    /// How many bytes there are in all.
+    pub length: usize,
+}
+
+impl Service {
+    /// The answer to one of a reply's requests; to the last one where none is named.
+    pub async fn raw_of_turn(&self, owner: UserId, id: TurnId, of: Option<GenerationId>) -> Result<Raw, ServiceError> {
+        let turn = self.turn(owner, id).await?;
+        let ids = generations::ids(self.db(), owner, id).await?;
+        let at = match of {
+            Some(of) => ids.iter().position(|id| *id == of).ok_or(ServiceError::NotFound)?,
+            None => ids.len().saturating_sub(1),
+        };
+        let all = match ids.get(at) {
+            Some(id) => match self.raw(owner, *id).await {
+                Err(ServiceError::NotFound) => None,
+                // Whole, before it is cut: half a key is found by nobody.
+                answer => Some(answer?),
+            },
+            None => None,
+        };
+        let length = all.as_ref().map_or(0, Bytes::len);
+        let shown = all.map(|bytes| bytes.slice(..length.min(limits::RAW_SHOWN_BYTES)));
+        Ok(Raw { turn, ids, at, shown, length })
+    }
+
+    /// What the `number`th request of a reply was made of, from 1; of the last one without a number or with one that is
+    /// too high.
+    pub async fn sent(&self, owner: UserId, id: TurnId, number: Option<usize>) -> Result<Sent, ServiceError> {
+        // The reply itself is no message of its first request.
+        let (mut path, _) = turns::path(self.db(), owner, id, Sent::MESSAGES as u32 + 1).await?;
+        let turn = path.pop().ok_or(ServiceError::NotFound)?;
+        let ids = generations::ids(self.db(), owner, id).await?;
+        let last = ids.len().saturating_sub(1);
+        let at = number.map_or(last, |number| number.saturating_sub(1).min(last));
+        // One of them alone: each names every message.
+        let generation = match ids.get(at) {
+            Some(id) => generations::find(self.db(), owner, *id).await?,
+            None => None,
+        };
+        let frozen = branches::frozen(self.db(), turn.branch_id).await?.unwrap_or_default();
+        Ok(Sent { frozen, ..Sent::of(ids, at, generation, turn, path) })
+    }
+
+    pub async fn generations(&self, owner: UserId, turn: TurnId) -> Result<Vec<Generation>, ServiceError> {
+        self.turn(owner, turn).await?;
+        Ok(generations::list(self.db(), owner, turn).await?)
+    }
+
+    pub async fn generation(&self, owner: UserId, id: GenerationId) -> Result<Generation, ServiceError> {
+        generations::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// The provider's bytes so far, without our keys where it repeats them; 404 where none were kept.
+    pub async fn raw(&self, owner: UserId, id: GenerationId) -> Result<Bytes, ServiceError> {
+        let bytes = raw::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        Ok(self.supervisor().registry().without_keys(bytes.into()))
+    }
+}

@@ -1,0 +1,266 @@
+//! What a person may send: the blocks of a user turn, checked.
+
+use chrono::{DateTime, Utc};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+
+use crate::ServiceError;
+use turnleaf_domain::attachment::{Attachment, CARD, Card};
+use turnleaf_domain::{Block, Content, Invalid, TurnId, limits};
+use turnleaf_tools::result::{Part, outcome};
+use turnleaf_tools::toolbox::Fate;
+
+/// The text after which nothing is left when everything invisible is taken away (badinputs.md S-UN-07).
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c.is_control() || is_invisible(c))
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// A block as a client may write it in a user turn. Other types join with their features.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum MessageBlock {
+    Text {
+        text: String,
+    },
+    /// What came of a call of a tool that the client declared and runs.
+    ToolResult {
+        /// The call's own name, as the model gave it.
+        tool_use_id: String,
+        #[serde(alias = "content")]
+        result: Value,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+    /// An image that was uploaded.
+    Image {
+        /// The upload's `sha256`.
+        blob: String,
+        /// What it says where it cannot be seen; without this, its name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        alt: Option<String>,
+    },
+    /// A document, all of it.
+    Reference {
+        #[schema(format = "uuid")]
+        ref_id: String,
+        /// `document`.
+        ref_type: String,
+        /// Which version; the server fills in the newest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version_timestamp: Option<DateTime<Utc>>,
+    },
+    /// A selection of a document: Unicode scalar values of that version, half open.
+    PartialReference {
+        #[schema(format = "uuid")]
+        ref_id: String,
+        /// `document`.
+        ref_type: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version_timestamp: Option<DateTime<Utc>>,
+        #[serde(deserialize_with = "offset")]
+        selection_start: u64,
+        #[serde(deserialize_with = "offset")]
+        selection_end: u64,
+        /// What the client believes to be selected: another text there is refused.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        quote: Option<String>,
+    },
+}
+
+/// An offset as every client can write it (badinputs.md S-OF-06).
+fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let offset = u64::deserialize(from)?;
+    if i64::try_from(offset).is_err() {
+        return Err(D::Error::custom("an offset is at most 9223372036854775807"));
+    }
+    Ok(offset)
+}
+
+/// A block that is checked as far as it can be without looking anything up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    /// Of an image its type and perhaps its words, of a reference its version are still to be found.
+    pub content: Content,
+    pub quote: Option<String>,
+}
+
+/// What goes into a turn: the contents of its blocks, and what each says of itself.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Message {
+    pub contents: Vec<Content>,
+    /// As many.
+    pub metadata: Vec<Value>,
+    /// The message that this one repeats without a person reading it again.
+    pub copy_of: Option<TurnId>,
+}
+
+impl Message {
+    /// The blocks of a message that is stored, to be said again.
+    pub fn of(blocks: &[Block]) -> Self {
+        let (contents, metadata) =
+            blocks.iter().map(|block| (block.content.clone(), block.block_metadata.clone())).unzip();
+        Self { contents, metadata, copy_of: None }
+    }
+
+    pub(crate) fn push(&mut self, content: Content, card: Option<&Card>) {
+        self.contents.push(content);
+        self.metadata.push(card.map_or(Value::Null, |card| json!({ CARD: card })));
+    }
+
+    pub(crate) fn followed_by(mut self, other: Self) -> Self {
+        self.contents.extend(other.contents);
+        self.metadata.extend(other.metadata);
+        self
+    }
+
+    /// The title of the first thing that is attached; empty where nothing is.
+    pub fn first_title(&self) -> &str {
+        self.metadata.iter().find_map(|metadata| metadata[CARD]["title"].as_str()).unwrap_or_default()
+    }
+}
+
+impl From<Attachment> for MessageBlock {
+    /// What a draft has attached, as it is sent.
+    fn from(attachment: Attachment) -> Self {
+        match attachment.content {
+            Content::Image { blob, alt, .. } => Self::Image { blob, alt: Some(alt) },
+            Content::Reference { ref_id, ref_type, version_timestamp } => {
+                Self::Reference { ref_id, ref_type, version_timestamp }
+            }
+            Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end } => {
+                let quote = None;
+                Self::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end, quote }
+            }
+            // Drafts attach nothing else.
+            _ => Self::Text { text: String::new() },
+        }
+    }
+}
+
+/// Checks what a person sends, as far as that needs no look at what is stored. NUL, which PostgreSQL cannot store, becomes its
+/// visible picture (badinputs.md S-UN-04); nothing else is changed.
+pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Piece>, ServiceError> {
+    if blocks.len() > limits::BLOCKS_PER_USER_TURN {
+        return Err(Invalid::new("content", format!("at most {} blocks", limits::BLOCKS_PER_USER_TURN)).into());
+    }
+    let texts = blocks.iter().filter_map(|block| match block {
+        MessageBlock::Text { text } => Some(text),
+        _ => None,
+    });
+    let bytes: usize = texts.clone().map(String::len).sum();
+    if bytes > limits::MESSAGE_BYTES {
+        let limit = format!("at most {} KiB", limits::MESSAGE_BYTES >> 10);
+        return Err(ServiceError::TooLarge { field: "content", limit });
+    }
+    if texts.clone().map(|text| text.chars().count()).sum::<usize>() > limits::MESSAGE_CHARS {
+        let limit = format!("at most {} characters", limits::MESSAGE_CHARS);
+        return Err(ServiceError::TooLarge { field: "content", limit });
+    }
+    let is_text = |block: &MessageBlock| matches!(block, MessageBlock::Text { .. });
+    if blocks.iter().all(is_text) && texts.clone().all(|text| is_blank(text)) {
+        return Err(Invalid::new("content", "the message is empty").into());
+    }
+    let count = |is_one: fn(&MessageBlock) -> bool| blocks.iter().filter(|block| is_one(block)).count();
+    let references =
+        count(|block| matches!(block, MessageBlock::Reference { .. } | MessageBlock::PartialReference { .. }));
+    if references > limits::REFERENCES_PER_TURN {
+        let reason = format!("at most {} references", limits::REFERENCES_PER_TURN);
+        return Err(Invalid::new("content", reason).into());
+    }
+    if count(|block| matches!(block, MessageBlock::Image { .. })) > limits::IMAGES_PER_TURN {
+        return Err(Invalid::new("content", format!("at most {} images", limits::IMAGES_PER_TURN)).into());
+    }
+    blocks.into_iter().map(piece).collect()
+}
+
+fn piece(block: MessageBlock) -> Result<Piece, ServiceError> {
+    let quote = match &block {
+        MessageBlock::PartialReference { quote, .. } => quote.clone(),
+        _ => None,
+    };
+    Ok(Piece { content: content(block)?, quote })
+}
+
+fn content(block: MessageBlock) -> Result<Content, ServiceError> {
+    match block {
+        MessageBlock::Text { text } => Ok(Content::text(text.replace('\0', "\u{2400}"))),
+        MessageBlock::Image { blob, alt } => {
+            let alt = alt.unwrap_or_default().replace('\0', "\u{2400}");
+            if alt.chars().count() > limits::ALT_CHARS {
+                return Err(
+                    Invalid::new("content", format!("`alt` has at most {} characters", limits::ALT_CHARS)).into()
+                );
+            }
+            Ok(Content::Image { blob, mime: String::new(), alt })
+        }
+        MessageBlock::Reference { ref_id, ref_type, version_timestamp } => {
+            Ok(Content::Reference { ref_id, ref_type, version_timestamp })
+        }
+        MessageBlock::PartialReference {
+            ref_id, ref_type, version_timestamp, selection_start, selection_end, ..
+        } => Ok(Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end }),
+        MessageBlock::ToolResult { tool_use_id, result, is_error } => {
+            if tool_use_id.is_empty() || tool_use_id.contains('\0') {
+                return Err(Invalid::new("content", "a result names its call with `tool_use_id`").into());
+            }
+            let bytes = result.as_str().map_or_else(|| result.to_string().len(), str::len);
+            if bytes > limits::TOOL_RESULT_BYTES {
+                let limit = format!("a result has at most {} KiB", limits::TOOL_RESULT_BYTES >> 10);
+                return Err(ServiceError::TooLarge { field: "content", limit });
+            }
+            let cleaned = match result {
+                Value::String(text) => outcome(Fate::Done, vec![Part::Text(text)], None),
+                other => outcome(Fate::Done, Vec::new(), Some(other)),
+            };
+            let metadata = if cleaned.metadata.is_empty() { Value::Null } else { Value::Object(cleaned.metadata) };
+            Ok(Content::ToolResult {
+                tool_use_id,
+                // The call knows it; see `tool_results`.
+                tool_name: String::new(),
+                result: cleaned.result,
+                success: !is_error,
+                is_error,
+                metadata,
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Vec<MessageBlock> {
+        vec![MessageBlock::Text { text: text.into() }]
+    }
+
+    #[test]
+    fn a_message_of_nothing_visible_is_empty() {
+        for blank in ["", " \n\t\u{200b}\u{a0}", "\u{feff}", "\u{e0061}"] {
+            assert!(matches!(check(text(blank)), Err(ServiceError::Invalid(_))), "{blank:?}");
+        }
+        assert!(check(Vec::new()).is_err());
+    }
+
+    #[test]
+    fn the_bound_is_one_mebibyte_and_not_a_byte_more() {
+        // Four bytes a character keeps the count of characters below its own bound.
+        let largest = "𝄞".repeat(limits::MESSAGE_BYTES / 4);
+        assert!(check(text(&largest)).is_ok());
+        assert!(matches!(check(text(&(largest + "a"))), Err(ServiceError::TooLarge { .. })));
+        assert!(matches!(check(text(&"a".repeat(limits::MESSAGE_CHARS + 1))), Err(ServiceError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn text_is_kept_as_it_is_except_for_nul() {
+        let odd = "👩‍👩‍👧 e\u{301} \u{fb01} Å  \n";
+        let checked = |said: &str| check(text(said)).unwrap().remove(0).content;
+        assert_eq!(checked(odd), Content::text(odd));
+        assert_eq!(checked("a\0b"), Content::text("a\u{2400}b"));
+    }
+}

@@ -1,0 +1,297 @@
+//! Where a new turn goes: under which turn, on which branch, with which lock (domain.md I2-I4). Nothing is overwritten:
+//! whatever is not appended to a head gets a branch of its own.
+
+use serde_json::json;
+
+use crate::providers::draft::check_model;
+use crate::{Service, ServiceError};
+use turnleaf_domain::branch::{Frozen, resolve_lock};
+use turnleaf_domain::excerpt::first_words;
+use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::turn::content_text;
+use turnleaf_domain::{
+    Branch, BranchId, Chat, ChatId, Content, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits,
+};
+use turnleaf_platform::endpoint::is_id;
+use turnleaf_platform::ids;
+use turnleaf_store::db::Tx;
+use turnleaf_store::{branches, chats, deletions, turns};
+
+/// A branch's name is a chip in the header.
+const BRANCH_NAME_CHARS: usize = 32;
+
+/// What a request says about the place.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    pub prev_turn_id: Option<TurnId>,
+    pub branch_id: Option<BranchId>,
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    /// Another model than the branch's begins a new branch; without this it is refused.
+    pub may_branch: bool,
+}
+
+/// The place that was found; the branch is stored already.
+pub struct Place {
+    pub parent: Option<Turn>,
+    pub branch: Branch,
+}
+
+/// What a branch is called after the message that it begins with.
+pub(crate) fn name_after(says: &[Content]) -> String {
+    let words = first_words(&content_text(says), BRANCH_NAME_CHARS);
+    if words.is_empty() { "branch".to_owned() } else { words }
+}
+
+/// The n-th branch of one name.
+fn numbered(name: &str, n: usize) -> String {
+    if n == 1 { name.to_owned() } else { format!("{name} ({n})") }
+}
+
+/// How a new branch comes about.
+pub(crate) struct Leaving<'a> {
+    /// The new branch's.
+    pub id: BranchId,
+    pub source: &'a Branch,
+    /// The last turn that both share.
+    pub from: Option<TurnId>,
+    pub origin: Origin,
+    pub lock: Lock,
+    /// What it is named after; a number is added where another branch has that name.
+    pub name: String,
+}
+
+impl Service {
+    /// The lock of a chat's first branch.
+    pub fn first_lock(&self, wanted: &Wanted) -> Result<Lock, ServiceError> {
+        let registry = self.supervisor().registry();
+        let lock = resolve_lock(
+            wanted.provider.as_deref(),
+            wanted.model.as_deref(),
+            None,
+            |provider| registry.default_model(provider),
+            &registry.default_lock(),
+        );
+        self.check_new_lock(wanted, lock)
+    }
+
+    /// The chat, held until the transaction ends: who adds to one chat does so one after the other, and reads what the
+    /// one before has stored. Call this after the request's name is taken and before anything of the chat is read.
+    pub(crate) async fn hold_chat(&self, tx: &mut Tx, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
+        chats::hold(tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
+        chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Finds the place of a user turn in a chat that is held.
+    pub(crate) async fn place(
+        &self,
+        tx: &mut Tx,
+        chat: &Chat,
+        wanted: &Wanted,
+        says: &[Content],
+    ) -> Result<Place, ServiceError> {
+        let owner = chat.owner_id;
+        let parent = match wanted.prev_turn_id {
+            Some(id) => Some(self.parent(owner, chat.id, id).await?),
+            None => None,
+        };
+        let source = match (wanted.branch_id, &parent, chat.default_branch_id) {
+            (Some(id), ..) => {
+                let named = branches::find(self.db(), owner, id).await?.filter(|branch| branch.chat_id == chat.id);
+                Some(named.ok_or_else(|| Invalid::new("branch_id", "no such branch in this chat"))?)
+            }
+            (None, Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
+            (None, None, Some(id)) => branches::find(self.db(), owner, id).await?,
+            (None, None, None) => None,
+        };
+        let Some(source) = source else {
+            return Err(ServiceError::NotFound);
+        };
+        // A branch without turns goes on where it left the other.
+        let end = source.head_turn_id.or(source.fork_turn_id);
+        let parent = match (parent, end) {
+            (Some(parent), _) => Some(parent),
+            (None, Some(end)) => Some(self.parent(owner, chat.id, end).await?),
+            (None, None) => None,
+        };
+        let lock = if wanted.may_branch { self.lock_from(&source, wanted)? } else { source.lock.clone() };
+        if !wanted.may_branch {
+            self.check_lock(&source, wanted, parent.as_ref())?;
+        }
+        if let Some(parent) = &parent {
+            if !parent.status.is_terminal() {
+                return Err(ServiceError::conflict("turn_running", "the reply before this message is still running"));
+            }
+            if parent.role == Role::User {
+                let reason = "a message follows a reply, not another message; try the one without a reply again first";
+                return Err(Invalid::new("prev_turn_id", reason).into());
+            }
+        }
+        let at = parent.as_ref().map(|turn| turn.id);
+        self.check_room(tx, chat.id, at).await?;
+        self.check_available(&lock, at)?;
+        let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
+        let leaving = Leaving { id: ids::mint(), source: &source, from: at, origin, lock, name: name_after(says) };
+        let branch = self.go_on_or_fork(tx, chat, leaving).await?;
+        Ok(Place { parent, branch })
+    }
+
+    /// The branch on which something is added in a chat that is held: the source itself at its end and with its lock,
+    /// else one that leaves it.
+    pub(crate) async fn go_on_or_fork(
+        &self,
+        tx: &mut Tx,
+        chat: &Chat,
+        leaving: Leaving<'_>,
+    ) -> Result<Branch, ServiceError> {
+        let source = leaving.source;
+        let end = source.head_turn_id.or(source.fork_turn_id);
+        // Where deleted turns of the branch stood, others would stand in their way when they come back.
+        if leaving.lock == source.lock && leaving.from == end && !deletions::has_deleted_turns(tx, source.id).await? {
+            if source.head_turn_id.is_none() {
+                // Its tools are fixed with its first turn, and servers may have come or gone since it was made.
+                let tools = self.offered_to(chat.owner_id, &source.lock, &self.choice_of(chat).await?).await;
+                branches::set_tools(tx, source.id, &tools).await?;
+            }
+            return Ok(source.clone());
+        }
+        self.fork(tx, chat, leaving).await
+    }
+
+    /// The lock of a branch that leaves `source` for what is wanted; the source's own where nothing is.
+    pub(crate) fn lock_from(&self, source: &Branch, wanted: &Wanted) -> Result<Lock, ServiceError> {
+        let lock = self.resolve(source, wanted);
+        // What could be a provider may have been one a moment ago; what could not is a mistake.
+        let named = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
+        if let Some(provider) = named.filter(|provider| is_id(provider) || *provider == source.lock.provider) {
+            let model = lock.as_ref().map(|lock| lock.model.as_str());
+            self.check_provider(provider, model, source.head_turn_id)?;
+        }
+        self.check_new_lock(wanted, lock)
+    }
+
+    fn resolve(&self, source: &Branch, wanted: &Wanted) -> Option<Lock> {
+        let registry = self.supervisor().registry();
+        resolve_lock(
+            wanted.provider.as_deref(),
+            wanted.model.as_deref(),
+            Some(&source.lock),
+            |provider| registry.default_model(provider),
+            &registry.default_lock(),
+        )
+    }
+
+    /// A branch never changes its provider and model (domain.md I3). The refusal carries a body that makes the fork.
+    fn check_lock(&self, branch: &Branch, wanted: &Wanted, from: Option<&Turn>) -> Result<(), ServiceError> {
+        let other = self.resolve(branch, wanted);
+        if other.as_ref() == Some(&branch.lock) {
+            return Ok(());
+        }
+        let provider = other.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
+        let model = other.as_ref().map(|lock| lock.model.as_str());
+        Err(ServiceError::Conflict {
+            code: "branch_locked",
+            message: format!(
+                "this branch is locked to {} / {}; another model needs a new branch",
+                branch.lock.provider, branch.lock.model
+            ),
+            extra: json!({
+                "locked_to": branch.lock,
+                "fork": { "from_turn_id": from.map(|turn| turn.id), "provider": provider, "model": model },
+            }),
+        })
+    }
+
+    fn check_new_lock(&self, wanted: &Wanted, lock: Option<Lock>) -> Result<Lock, ServiceError> {
+        let registry = self.supervisor().registry();
+        let provider = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
+        if let Some(unknown) = provider.filter(|provider| registry.find(provider).is_none()) {
+            return Err(Invalid::new("provider", format!("no provider {unknown:?} is configured")).into());
+        }
+        let lock = lock.ok_or_else(|| Invalid::new("model", "this provider has no default model; name one"))?;
+        check_model("model", &lock.model)?;
+        Ok(lock)
+    }
+
+    /// A branch whose provider is gone keeps its lock and can be read; to go on needs another one (ux.md 5.4).
+    pub(crate) fn check_available(&self, lock: &Lock, from: Option<TurnId>) -> Result<(), ServiceError> {
+        self.check_provider(&lock.provider, Some(&lock.model), from)
+    }
+
+    fn check_provider(&self, provider: &str, model: Option<&str>, from: Option<TurnId>) -> Result<(), ServiceError> {
+        let registry = self.supervisor().registry();
+        if registry.find(provider).is_some() {
+            return Ok(());
+        }
+        let other = registry.default_lock();
+        Err(ServiceError::Conflict {
+            code: "model_unavailable",
+            // People know the model; the provider's id says nothing to them.
+            message: match model {
+                Some(model) => format!("{model} is not available; choose another model"),
+                None => "this provider is not available; choose another model".to_owned(),
+            },
+            extra: json!({
+                "locked_to": { "provider": provider, "model": model },
+                "fork": { "from_turn_id": from, "provider": other.provider, "model": other.model },
+            }),
+        })
+    }
+
+    /// Whether one more version fits below a turn.
+    pub(crate) async fn check_room(
+        &self,
+        tx: &mut Tx,
+        chat: ChatId,
+        below: Option<TurnId>,
+    ) -> Result<(), ServiceError> {
+        if turns::count_children(tx, chat, below).await? >= limits::SIBLINGS {
+            let message = format!("a turn has at most {} versions", limits::SIBLINGS);
+            return Err(ServiceError::conflict("too_many_siblings", message));
+        }
+        Ok(())
+    }
+
+    /// What a branch with this lock says in every request: the chat's prompt and the tools of this choice as they are
+    /// now.
+    pub(crate) async fn frozen(&self, chat: &Chat, lock: &Lock, choice: &ToolChoice) -> Frozen {
+        let tools = self.offered_to(chat.owner_id, lock, choice).await;
+        Frozen { system_prompt: chat.system_prompt.clone(), tools: Some(tools) }
+    }
+
+    /// A new branch that leaves another, in a chat that is held.
+    pub(crate) async fn fork(&self, tx: &mut Tx, chat: &Chat, leaving: Leaving<'_>) -> Result<Branch, ServiceError> {
+        let Leaving { id, source, from, origin, lock, name } = leaving;
+        if branches::count(tx, chat.id).await? >= limits::BRANCHES_PER_CHAT {
+            let message = format!("a chat has at most {} branches", limits::BRANCHES_PER_CHAT);
+            return Err(ServiceError::conflict("too_many_branches", message));
+        }
+        let taken = branches::names_like(tx, chat.id, &name).await?;
+        let name = (1..).map(|n| numbered(&name, n)).find(|name| !taken.contains(name)).unwrap_or(name);
+        let branch = Branch {
+            id,
+            chat_id: chat.id,
+            name,
+            lock,
+            parent_branch_id: Some(source.id),
+            fork_turn_id: from,
+            head_turn_id: None,
+            origin,
+            label: None,
+            pinned: false,
+            policy: source.policy,
+            created_at: self.clock().now(),
+        };
+        let choice = self.choice_of(chat).await?;
+        branches::insert(tx, &branch, &self.frozen(chat, &branch.lock, &choice).await).await?;
+        Ok(branch)
+    }
+
+    async fn parent(&self, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
+        let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if turn.chat_id != chat {
+            return Err(Invalid::new("prev_turn_id", "this turn belongs to another chat").into());
+        }
+        Ok(turn)
+    }
+}

@@ -1,0 +1,275 @@
+//! What a message has beside its text, looked up: every image and every document has to be the sender's, every version to
+//! exist, every selection to lie in it (badinputs.md 6). What is found is pinned in the block, with a card that says what
+//! it is wherever it is shown.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+
+use crate::error::Unfit;
+use crate::turns::StartTurn;
+use crate::turns::messages::{self, Message, MessageBlock, Piece};
+use crate::{Service, ServiceError};
+use turnleaf_domain::attachment::{Card, DOCUMENT, WRAPPING_TOKENS, image_tokens, is_attached, is_reference};
+use turnleaf_domain::tokens::approx_tokens;
+use turnleaf_domain::{Block, Content, DocumentId, Invalid, Role, Turn, TurnId, UserId, limits, quoted, selection};
+use turnleaf_store::blobs::FormKind;
+use turnleaf_store::documents::{self, Document, Version};
+use turnleaf_store::{blobs, turns, uploads};
+
+/// What a reference of a message was found to name.
+struct Named {
+    document: Document,
+    version: Version,
+}
+
+/// How large what a message names is.
+#[derive(Default)]
+struct Sums {
+    texts: u64,
+    images: u64,
+    /// The largest text: bytes and title.
+    biggest: (u64, String),
+}
+
+impl Service {
+    /// The message of a request, with what the draft of its chat has attached where it takes that.
+    pub(crate) async fn message_to_send(&self, owner: UserId, request: &StartTurn) -> Result<Message, ServiceError> {
+        let mut blocks: Vec<MessageBlock> = Vec::new();
+        if request.takes_attachments {
+            let draft = self.draft(owner, request.chat_id).await?.unwrap_or_default();
+            blocks.extend(draft.attachments.unwrap_or_default().into_iter().map(MessageBlock::from));
+        }
+        blocks.extend(request.content.iter().cloned());
+        self.attach(owner, messages::check(blocks)?, &[]).await
+    }
+
+    /// The same for an edit: what the old message has attached goes along where it is asked for, and what is named again
+    /// is taken over as it is, also where it was deleted meanwhile.
+    pub(crate) async fn message_in_other_words(
+        &self,
+        owner: UserId,
+        old: TurnId,
+        edit: &StartTurn,
+    ) -> Result<Message, ServiceError> {
+        let old = turns::find(self.db(), owner, old).await?.filter(|turn| turn.role == Role::User);
+        let blocks = old.iter().flat_map(|turn| &turn.blocks);
+        let attached: Vec<Block> = blocks.filter(|block| is_attached(&block.content)).cloned().collect();
+        let kept = if edit.takes_attachments { Message::of(&attached) } else { Message::default() };
+        if edit.content.is_empty() && !kept.contents.is_empty() {
+            return Ok(kept);
+        }
+        // A message of nothing but its attachments is one.
+        let is_said = |block: &MessageBlock| !matches!(block, MessageBlock::Text { text } if text.trim().is_empty());
+        let said = match kept.contents.is_empty() || edit.content.iter().any(is_said) {
+            true => self.attach(owner, messages::check(edit.content.clone())?, &attached).await?,
+            false => Message::default(),
+        };
+        Ok(kept.followed_by(said))
+    }
+
+    /// Looks up what these blocks name. What is named as one of the `known` blocks names it is taken over.
+    pub(crate) async fn attach(
+        &self,
+        owner: UserId,
+        pieces: Vec<Piece>,
+        known: &[Block],
+    ) -> Result<Message, ServiceError> {
+        let mut sums = Sums::default();
+        // First what can be told without reading any text: 32 documents may be 256 MiB.
+        let mut named: Vec<Option<Named>> = Vec::with_capacity(pieces.len());
+        for piece in &pieces {
+            let found = match &piece.content {
+                content if again(content, known).is_some() => None,
+                Content::Reference { ref_id, ref_type, version_timestamp } => {
+                    let found = self.named(owner, ref_id, ref_type, *version_timestamp).await?;
+                    sums.add_text(found.version.byte_count, &found.document.title)?;
+                    Some(found)
+                }
+                Content::PartialReference { ref_id, ref_type, version_timestamp, .. } => {
+                    Some(self.named(owner, ref_id, ref_type, *version_timestamp).await?)
+                }
+                _ => None,
+            };
+            named.push(found);
+        }
+        let mut message = Message::default();
+        for (piece, named) in pieces.into_iter().zip(named) {
+            if let Some(block) = again(&piece.content, known) {
+                message.contents.push(block.content.clone());
+                message.metadata.push(block.block_metadata.clone());
+                continue;
+            }
+            match (piece.content, named) {
+                (Content::Image { blob, alt, .. }, _) => {
+                    let (content, card) = self.image(owner, blob, alt, &mut sums).await?;
+                    message.push(content, Some(&card));
+                }
+                (content, Some(named)) => {
+                    let (content, card) = self.referred(owner, content, piece.quote, named, &mut sums).await?;
+                    message.push(content, Some(&card));
+                }
+                (content, None) => message.push(content, None),
+            }
+        }
+        Ok(message)
+    }
+
+    async fn named(
+        &self,
+        owner: UserId,
+        ref_id: &str,
+        ref_type: &str,
+        version: Option<DateTime<Utc>>,
+    ) -> Result<Named, ServiceError> {
+        if ref_type != DOCUMENT {
+            return Err(Invalid::new("content", "`ref_type` is `document`").into());
+        }
+        let id: DocumentId = ref_id.parse().map_err(|_| ServiceError::NotFound)?;
+        let document = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_none());
+        let document = document.ok_or(ServiceError::NotFound)?;
+        let version = match version {
+            None => document.version.clone(),
+            Some(at) => documents::version(self.db(), owner, id, at).await?.ok_or_else(version_gone)?,
+        };
+        Ok(Named { document, version })
+    }
+
+    async fn referred(
+        &self,
+        owner: UserId,
+        content: Content,
+        quote: Option<String>,
+        named: Named,
+        sums: &mut Sums,
+    ) -> Result<(Content, Card), ServiceError> {
+        let Named { document, version } = named;
+        let at = version.version_timestamp;
+        let text = documents::content(self.db(), owner, document.id, at).await?.ok_or_else(version_gone)?;
+        let Content::PartialReference { ref_id, ref_type, selection_start, selection_end, .. } = content else {
+            let tokens = approx_tokens(&text) + WRAPPING_TOKENS;
+            let card = Card { title: document.title, tokens, ..Card::default() };
+            let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT.to_owned());
+            return Ok((Content::Reference { ref_id, ref_type, version_timestamp: Some(at) }, card));
+        };
+        let range = (selection_start, selection_end);
+        let (card, selected) = Card::of_selection(document.title, &text, range).ok_or_else(|| {
+            let message = format!(
+                "the selection [{selection_start}, {selection_end}) is not in this version, which has {} characters",
+                version.char_count
+            );
+            ServiceError::Unfit {
+                why: Unfit::Content,
+                code: "out_of_range",
+                field: "content",
+                message,
+                extra: Some(Box::new(json!({ "length": version.char_count }))),
+            }
+        })?;
+        if quote.is_some_and(|quote| quote != selected) {
+            let message = "the selected text is another one in this version; offsets count Unicode scalar values";
+            return Err(ServiceError::conflict("selection_mismatch", message));
+        }
+        sums.add_text(selected.len() as u64, &card.title)?;
+        let version_timestamp = Some(at);
+        let content = Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end };
+        Ok((content, card))
+    }
+
+    async fn image(
+        &self,
+        owner: UserId,
+        blob: String,
+        alt: String,
+        sums: &mut Sums,
+    ) -> Result<(Content, Card), ServiceError> {
+        let (mime, length) = blobs::measure(self.db(), owner, &blob).await?.ok_or(ServiceError::NotFound)?;
+        if !["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&mime.as_str()) {
+            return Err(Invalid::new("content", "this file is no image; make a document of it").into());
+        }
+        sums.images += length;
+        if sums.images > limits::TURN_UPLOAD_BYTES as u64 {
+            let limit = format!("the images of a message have at most {} MiB", limits::TURN_UPLOAD_BYTES >> 20);
+            return Err(ServiceError::TooLarge { field: "content", limit });
+        }
+        let upload = uploads::find(self.db(), owner, &blob).await?;
+        let size = upload.as_ref().and_then(|upload| upload.size);
+        let title = upload.map(|upload| upload.name).unwrap_or_else(|| "image".to_owned());
+        let alt = if alt.trim().is_empty() { title.clone() } else { alt };
+        let forms = blobs::forms(self.db(), &blob).await?;
+        let thumbnail = forms.into_iter().find(|form| form.kind == FormKind::Thumbnail).map(|form| form.is_in);
+        let card = Card { title, size, tokens: image_tokens(size), thumbnail, ..Card::default() };
+        Ok((Content::Image { blob, mime, alt }, card))
+    }
+
+    /// A turn as Markdown, with the whole text of what it quotes and where that is from. What the message of a reply names
+    /// stands below the reply: without it nobody can tell what the reply is about.
+    pub async fn markdown_of(&self, owner: UserId, id: TurnId) -> Result<String, ServiceError> {
+        let turn: Turn = self.turn(owner, id).await?;
+        let said = self.markdown(owner, &turn.blocks).await?;
+        let message = match turn.prev_turn_id.filter(|_| turn.role == Role::Assistant) {
+            Some(message) => turns::find(self.db(), owner, message).await?.filter(|turn| turn.role == Role::User),
+            None => None,
+        };
+        let mut named = message.map(|message| message.blocks).unwrap_or_default();
+        named.retain(|block| is_reference(&block.content));
+        let named = self.markdown(owner, &named).await?;
+        Ok(if named.is_empty() { said } else { format!("{said}\n\n---\n\n{named}") })
+    }
+
+    async fn markdown(&self, owner: UserId, blocks: &[Block]) -> Result<String, ServiceError> {
+        let mut selected = std::collections::HashMap::new();
+        for block in blocks {
+            let Content::PartialReference {
+                ref_id, version_timestamp: Some(at), selection_start, selection_end, ..
+            } = &block.content
+            else {
+                continue;
+            };
+            let Ok(document) = ref_id.parse::<DocumentId>() else { continue };
+            if let Some(text) = documents::content(self.db(), owner, document, *at).await?
+                && let Some(part) = selection::slice(&text, *selection_start, *selection_end)
+            {
+                selected.insert(block.id, part.to_owned());
+            }
+        }
+        Ok(quoted::markdown(blocks, |block| selected.get(&block.id).cloned()))
+    }
+}
+
+impl Sums {
+    fn add_text(&mut self, bytes: u64, title: &str) -> Result<(), ServiceError> {
+        self.texts += bytes;
+        if bytes > self.biggest.0 {
+            self.biggest = (bytes, title.to_owned());
+        }
+        if self.texts <= limits::TURN_REFERENCE_BYTES as u64 {
+            return Ok(());
+        }
+        let (bytes, title) = &self.biggest;
+        let limit = format!(
+            "the references of a message come to at most {} MiB; the biggest is “{title}” with {} MiB",
+            limits::TURN_REFERENCE_BYTES >> 20,
+            bytes.div_ceil(1 << 20)
+        );
+        Err(ServiceError::TooLarge { field: "content", limit })
+    }
+}
+
+/// The known block that names the same in the same way.
+fn again<'a>(content: &Content, known: &'a [Block]) -> Option<&'a Block> {
+    known.iter().find(|block| match (content, &block.content) {
+        (Content::Image { blob, alt, .. }, Content::Image { blob: known, alt: words, .. }) => {
+            blob == known && (alt.is_empty() || alt == words)
+        }
+        (
+            Content::Reference { ref_id, version_timestamp: at, .. },
+            Content::Reference { ref_id: known, version_timestamp, .. },
+        ) => ref_id == known && at.is_some() && at == version_timestamp,
+        (Content::PartialReference { version_timestamp, .. }, known) => version_timestamp.is_some() && content == known,
+        _ => false,
+    })
+}
+
+fn version_gone() -> ServiceError {
+    ServiceError::unfit(Unfit::Gone, "version_gone", "content", "the document has no such version any more")
+}

@@ -1,0 +1,69 @@
+//! Results that a client sends in a message: each belongs to a call of the reply before it that was handed over, and a
+//! call is answered once.
+
+use std::collections::HashSet;
+
+use crate::turns::messages::Message;
+use crate::{Service, ServiceError};
+use turnleaf_domain::block::ToolStatus;
+use turnleaf_domain::{Block, BlockId, Content, Turn};
+use turnleaf_store::db::Tx;
+use turnleaf_store::turn_blocks;
+
+/// Ties every result of a message to its call, and gives it the call's tool.
+///
+/// # Errors
+/// `NotFound` where the reply before the message has no such call, `already_answered` where its result is there.
+pub(crate) fn bind_results(parent: Option<&Turn>, message: &mut Turn) -> Result<(), ServiceError> {
+    let mut answered: HashSet<BlockId> = HashSet::new();
+    for block in &mut message.blocks {
+        let Content::ToolResult { tool_use_id, tool_name, .. } = &mut block.content else { continue };
+        let calls = parent.map_or(&[][..], |parent| &parent.blocks);
+        let of_id = calls.iter().filter_map(|call| match &call.content {
+            Content::ToolUse { tool_use_id: id, tool_name, status, .. } if id == tool_use_id => {
+                Some((call.id, tool_name, *status))
+            }
+            _ => None,
+        });
+        // Ids of calls may repeat: of the same ones the first that is still open.
+        let mut of_id = of_id.peekable();
+        if of_id.peek().is_none() {
+            return Err(ServiceError::NotFound);
+        }
+        let open = of_id.find(|(id, _, status)| *status == ToolStatus::HandedOver && !answered.contains(id));
+        let Some((call, name, _)) = open else { return Err(already_answered(tool_use_id)) };
+        answered.insert(call);
+        tool_name.clone_from(name);
+        block.parent_block_id = Some(call);
+    }
+    Ok(())
+}
+
+/// The message in new words with the results that it held, where they bring none themselves.
+pub(crate) fn with_results_of(old: &Turn, message: Message) -> Message {
+    let is_result = |content: &Content| matches!(content, Content::ToolResult { .. });
+    if message.contents.iter().any(is_result) {
+        return message;
+    }
+    let kept: Vec<Block> = old.blocks.iter().filter(|block| is_result(&block.content)).cloned().collect();
+    Message::of(&kept).followed_by(message)
+}
+
+impl Service {
+    /// Refuses a message with a result of a call that another message answered, in a chat that is held.
+    pub(crate) async fn check_unanswered(&self, tx: &mut Tx, message: &Turn) -> Result<(), ServiceError> {
+        for block in &message.blocks {
+            let Content::ToolResult { tool_use_id, .. } = &block.content else { continue };
+            let Some(call) = block.parent_block_id else { continue };
+            if turn_blocks::results_of(tx, call).await? > 0 {
+                return Err(already_answered(tool_use_id));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn already_answered(tool_use_id: &str) -> ServiceError {
+    let id: String = tool_use_id.chars().take(100).collect();
+    ServiceError::conflict("already_answered", format!("the call `{id}` has its result already"))
+}

@@ -1,0 +1,166 @@
+//! Versions: what a list of them says, what one is called, and the version of a reply that a person writes.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+
+use crate::turns::StartTurn;
+use crate::turns::exchanges::{Started, written};
+use crate::turns::messages::Message;
+use crate::turns::placement::{Leaving, Wanted};
+use crate::{Service, ServiceError};
+use turnleaf_domain::excerpt::first_words;
+use turnleaf_domain::{
+    Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, TurnStatus,
+    UserId, withhold,
+};
+use turnleaf_platform::ids;
+use turnleaf_store::db::Tx;
+use turnleaf_store::{branches, chats, exchanges, turns};
+
+/// How much of a version its line in the list says.
+const FIRST_WORDS: usize = 60;
+
+/// A version in the list of a turn's versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    pub id: TurnId,
+    pub status: TurnStatus,
+    pub model_used: Option<String>,
+    pub created_at: DateTime<Utc>,
+    /// Its first words; empty while it runs.
+    pub words: String,
+    /// A reply that a person wrote.
+    pub is_edited: bool,
+    /// How many turns follow on the way that choosing it leads.
+    pub followed_by: u64,
+}
+
+/// What exists behind the end of a path, on other branches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Elsewhere {
+    pub newest: TurnId,
+    pub turns: u64,
+}
+
+impl Service {
+    /// The versions of each of these turns of one chat that has more than one.
+    pub async fn versions(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        siblings: &HashMap<TurnId, Vec<TurnId>>,
+    ) -> Result<HashMap<TurnId, Vec<Version>>, ServiceError> {
+        let several = || siblings.iter().filter(|(_, versions)| versions.len() > 1);
+        let ids: Vec<TurnId> = several().flat_map(|(_, versions)| versions.iter().copied()).collect();
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let lineages = branches::lineages(self.db(), owner, chat).await?;
+        let mut known: HashMap<TurnId, Version> = HashMap::with_capacity(ids.len());
+        // A statement has only so many parameters.
+        for some in ids.chunks(1_000) {
+            for version in turns::versions(self.db(), owner, some).await? {
+                let end = lineages.leaf_below(version.branch_id, version.depth).map(|leaf| leaf.head_depth);
+                let followed_by = end.map_or(0, |end| end.saturating_sub(version.depth));
+                known.insert(
+                    version.id,
+                    Version {
+                        id: version.id,
+                        status: version.status,
+                        model_used: version.model_used,
+                        created_at: version.created_at,
+                        words: first_words(&version.words, FIRST_WORDS),
+                        is_edited: version.is_edited,
+                        followed_by: u64::try_from(followed_by).unwrap_or(0),
+                    },
+                );
+            }
+        }
+        let of = |versions: &[TurnId]| versions.iter().filter_map(|id| known.get(id).cloned()).collect();
+        Ok(several().map(|(turn, versions)| (*turn, of(versions))).collect())
+    }
+
+    /// The names under which the forms of these turns ask for another reply: a new one after every new version, and
+    /// never one that was used before, whatever was deleted since.
+    pub async fn retry_ids(&self, owner: UserId, tried: &[TurnId]) -> Result<HashMap<TurnId, String>, ServiceError> {
+        let newest = turns::newest_versions(self.db(), owner, tried).await?;
+        Ok(newest.into_iter().map(|(turn, ord)| (turn, format!("retry-{turn}-{ord}"))).collect())
+    }
+
+    /// What is newer than this turn, which the path on screen ends with.
+    pub async fn elsewhere(&self, owner: UserId, leaf: &Turn) -> Result<Option<Elsewhere>, ServiceError> {
+        let newer = turns::newer(self.db(), owner, leaf.chat_id, leaf.ord).await?;
+        Ok(newer.map(|(newest, turns)| Elsewhere { newest, turns }))
+    }
+
+    /// "retry 2 · What is it?": which version it is, of the answer to what.
+    pub(crate) async fn name_of_version(
+        &self,
+        tx: &mut Tx,
+        word: &str,
+        question: &Turn,
+    ) -> Result<String, ServiceError> {
+        let number = turns::count_children(tx, question.chat_id, Some(question.id)).await? + 1;
+        let words = first_words(&question.content_text(), 24);
+        Ok(if words.is_empty() { format!("{word} {number}") } else { format!("{word} {number} · {words}") })
+    }
+
+    /// A version of a reply in a person's words, on a branch of its own with the same lock. Nobody is asked for it.
+    pub(crate) async fn edit_reply(
+        &self,
+        mut tx: Tx,
+        (chat, old): (Chat, Turn),
+        edit: StartTurn,
+        message: Message,
+        (id, fingerprint): (ExchangeId, Vec<u8>),
+    ) -> Result<Started, ServiceError> {
+        let owner = chat.owner_id;
+        let names = |content: &Content| matches!(content, Content::Reference { .. } | Content::PartialReference { .. });
+        if message.contents.iter().any(names) {
+            return Err(Invalid::new("content", "a reply names no documents").into());
+        }
+        let Wanted { provider, model, .. } = &edit.place;
+        for (field, is_given) in
+            [("provider", provider.is_some()), ("model", model.is_some()), ("params", edit.params != Params::default())]
+        {
+            if is_given {
+                return Err(Invalid::new(field, "nobody is asked for a reply that you write yourself").into());
+            }
+        }
+        let question = match old.prev_turn_id {
+            Some(id) => turns::find(self.db(), owner, id).await?.filter(|turn| turn.role == Role::User),
+            None => None,
+        };
+        let question = question.ok_or_else(|| ServiceError::conflict("no_message", "this reply answers no message"))?;
+        let source = branches::find(self.db(), owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
+        self.check_room(&mut tx, chat.id, Some(question.id)).await?;
+        let name = self.name_of_version(&mut tx, "edited", &question).await?;
+        let (origin, lock) = (Origin::Edit, source.lock.clone());
+        let leaving = Leaving { id: ids::mint(), source: &source, from: Some(question.id), origin, lock, name };
+        let mut branch = self.fork(&mut tx, &chat, leaving).await?;
+        let exchange = Exchange {
+            id,
+            chat_id: chat.id,
+            branch_id: branch.id,
+            user_turn_id: Some(question.id),
+            kind: ExchangeKind::Edit,
+            is_thinking_mode: false,
+            params: Params::default(),
+            not_sent: Vec::new(),
+            client_request_id: edit.client_request_id,
+            created_at: self.clock().now(),
+        };
+        exchanges::insert(&mut tx, owner, &exchange, Some(&fingerprint)).await?;
+        let mut version = self.new_turn(&mut tx, &chat, &branch, Some(&question), Role::Assistant, exchange.id).await?;
+        written(&mut version, message);
+        turns::insert(&mut tx, &version).await?;
+        branches::set_head(&mut tx, branch.id, None, version.id).await?;
+        branches::visit(&mut tx, branch.id, exchange.created_at).await?;
+        chats::set_last_viewed(&mut tx, owner, chat.id, version.id).await?;
+        tx.commit().await?;
+        branch.head_turn_id = Some(version.id);
+        let user_turn = withhold::turn(question);
+        Ok(Started { chat, exchange, user_turn, assistant_turn: version, branch, is_new: true })
+    }
+}
