@@ -6,6 +6,9 @@ mod linux;
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub use linux::{enter, enter_without_filter};
+
 /// The layers in force.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
@@ -18,18 +21,6 @@ pub struct Sandbox {
     /// Why layers that the kernel should have are not there.
     #[serde(default)]
     pub failures: Vec<String>,
-}
-
-/// Enters the sandbox. A layer that the kernel has not is left out, the others hold without it.
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-pub fn enter() -> Sandbox {
-    linux::enter()
-}
-
-/// All layers but the filter of system calls, so that a test sees what the others refuse by themselves.
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-pub fn enter_without_filter() -> Sandbox {
-    linux::enter_without_filter()
 }
 
 /// Enters the sandbox, of which this system has no layer.

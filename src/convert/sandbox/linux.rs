@@ -50,6 +50,7 @@ const BOUND: [(libc::c_long, u8, u64); 3] = [
     (libc::SYS_prlimit64, 0, u32::MAX as u64),
 ];
 
+/// Enters the sandbox. A layer that the kernel has not is left out, the others hold without it.
 pub fn enter() -> Sandbox {
     // The filter comes last: it lets nobody make another layer.
     let mut sandbox = enter_without_filter();
@@ -57,6 +58,7 @@ pub fn enter() -> Sandbox {
     Sandbox { seccomp: filtered.is_some(), ..sandbox }
 }
 
+/// All layers but the filter of system calls, so that a test sees what the others refuse by themselves.
 pub fn enter_without_filter() -> Sandbox {
     let mut failures = Vec::new();
     let no_new_privs = kept("no_new_privs", rustix::thread::set_no_new_privs(true), &mut failures).is_some();
