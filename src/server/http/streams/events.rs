@@ -1,6 +1,7 @@
 //! `GET /api/turns/{id}/events`: replay, then live, then a clean end, as server-sent events or as lines of JSON. The
 //! same journal for both; only the encoding differs. A third encoding is `socket`'s.
 
+pub mod encoder;
 mod ndjson;
 mod sse;
 
@@ -16,6 +17,7 @@ use futures::{Stream, StreamExt};
 use serde::Deserialize;
 use tokio::time::{Instant, interval_at};
 
+use self::encoder::{Encoder, Outgoing};
 use crate::domain::frame::{Signal, parse_cursor};
 use crate::domain::{BlockId, Event, TurnId, limits, sources, withhold};
 use crate::server::access::Viewer;
@@ -39,21 +41,6 @@ pub struct EventsQuery {
     after: Option<String>,
     /// `1`: also `markup` signals, the server's rendering of finished blocks.
     markup: Option<String>,
-}
-
-/// What a follower is sent, before it is encoded.
-pub enum Outgoing {
-    Followed(Followed),
-    Signal(Signal),
-}
-
-/// How one connection is encoded.
-trait Encoder: Send {
-    const CONTENT_TYPE: &'static str;
-    fn opening(&self) -> Option<Bytes>;
-    /// The last bytes for a client that has to close this stream, because it opened too many others.
-    fn displaced(&self) -> Option<Bytes>;
-    fn encode(&mut self, outgoing: Outgoing) -> Option<Bytes>;
 }
 
 /// Follows a turn.
@@ -204,10 +191,4 @@ async fn markup(app: &App, viewer: Viewer, turn: TurnId, block: BlockId, locale:
     };
     let parts = tasks::spawn_blocking(move || speak(locale, drawing)).await.ok()??;
     Some(Signal::Markup { block_id: block, parts })
-}
-
-/// An event with its turn and number, as one JSON object.
-fn framed(turn: TurnId, line: &Line) -> String {
-    let fields = line.json.strip_prefix('{').unwrap_or("}");
-    format!(r#"{{"turn_id":"{turn}","seq":{},{fields}"#, line.seq)
 }

@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use serde_json::{Value, json};
 
 use crate::domain::{Block, BlockId, Content, Event, Turn};
-use crate::server::http::streams::events::{Encoder, Outgoing};
+use crate::server::http::streams::events::encoder::{Encoder, Outgoing};
 use turnleaf_service::Followed;
 
 #[derive(Clone, Copy)]

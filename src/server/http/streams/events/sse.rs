@@ -4,7 +4,7 @@ use axum::body::Bytes;
 
 use crate::domain::TurnId;
 use crate::domain::frame::{Signal, cursor};
-use crate::server::http::streams::events::{Encoder, Outgoing, framed};
+use crate::server::http::streams::events::encoder::{Encoder, Outgoing, framed};
 use turnleaf_service::Followed;
 
 /// How soon a browser comes back after a lost connection, in milliseconds.
