@@ -15,6 +15,7 @@ pub mod base64;
 pub mod blocks;
 pub mod body;
 pub mod builder;
+mod call_id;
 pub mod classify;
 pub mod clean;
 pub mod connect;
