@@ -19,6 +19,7 @@ mod call_id;
 pub mod classify;
 pub mod clean;
 pub mod connect;
+mod content_parts;
 pub mod demo;
 pub mod distinct_names;
 pub mod fetch;
