@@ -47,6 +47,7 @@ pub mod sample;
 pub mod segment;
 pub mod selection;
 pub mod settle;
+pub mod size;
 pub mod sources;
 pub mod tokens;
 pub mod told;

@@ -57,7 +57,7 @@ impl<R: Reader> JsonBody<R> {
         let mut items = Vec::new();
         self.feed(body, &mut items);
         let is_complete = self.finish(&mut items).complete;
-        (self.reader, is_complete)
+        (self.into_reader(), is_complete)
     }
 
     fn fail(&mut self, failure: Failure, out: &mut Vec<Item>) {

@@ -14,6 +14,7 @@ use crate::bounds;
 use crate::input::{Input, stopped};
 use crate::report::{Finding, Place, What};
 use crate::taker::{Stopped, Taker, tell};
+use turnleaf_domain::size::Size;
 
 /// Whether the first bytes of a file are those of an archive, and of which version.
 pub(crate) fn version_of(start: &str) -> Option<u32> {
@@ -264,9 +265,9 @@ impl Walk {
             {
                 let place = self.place(&chat.chat.title);
                 let text = format!(
-                    "what was sent in {} calls is left out: whole, all requests are larger than {} GiB",
+                    "what was sent in {} calls is left out: whole, all requests are larger than {}",
                     chat.without_request,
-                    bounds::PUT_TOGETHER_BYTES >> 30
+                    Size(bounds::PUT_TOGETHER_BYTES)
                 );
                 reading.tell(taker, What::Lost, place, text)?;
             }
