@@ -16,6 +16,7 @@ pub mod content_block;
 pub mod context;
 pub mod cost;
 pub mod deletion;
+pub mod elapsed;
 pub mod event;
 pub mod excerpt;
 pub mod exchange;
