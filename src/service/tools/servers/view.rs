@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::providers::connection::SWITCHED_OFF;
 use crate::tools::toolbox::trust::Trust;
 use turnleaf_domain::approval::Policy;
 use turnleaf_domain::plain::hidden_characters;
@@ -191,7 +192,7 @@ pub fn of_row(
     tools: Vec<ToolView>,
 ) -> ToolServerView {
     let status = match unopened {
-        _ if !row.is_enabled => ToolServerStatus::said("off", "It is switched off."),
+        _ if !row.is_enabled => ToolServerStatus::said("off", SWITCHED_OFF),
         Some(error) => ToolServerStatus::said(
             "headers_unreadable",
             format!(
