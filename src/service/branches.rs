@@ -217,7 +217,7 @@ impl Service {
 /// A name that a person wrote: what a title may be, but not empty.
 fn check_name(name: &str) -> Result<String, Invalid> {
     let name = check_title(name).map_err(|invalid| Invalid { field: "name".into(), ..invalid })?;
-    if name.is_empty() { Err(Invalid::new("name", "must not be empty")) } else { Ok(name) }
+    if name.is_empty() { Err(Invalid::new("name", Invalid::IS_EMPTY)) } else { Ok(name) }
 }
 
 /// A label that a person wrote; an empty one is none.

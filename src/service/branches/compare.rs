@@ -38,9 +38,7 @@ impl Service {
     /// `NotFound` when the chat or a turn is not the owner's; `Invalid` for a turn of another chat, for the same turn
     /// twice, and for a limit outside its bounds.
     pub async fn compare(&self, owner: UserId, chat: ChatId, asked: Compare) -> Result<Comparison, ServiceError> {
-        if !(1..=limits::COMPARE_MAX).contains(&asked.limit) {
-            return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::COMPARE_MAX)).into());
-        }
+        Invalid::check_between("limit", asked.limit, 1..=limits::COMPARE_MAX)?;
         let chat = self.chat(owner, chat).await?;
         let left = self.path_in(owner, &chat, "left", asked.left).await?;
         let right = self.path_in(owner, &chat, "right", asked.right).await?;

@@ -81,7 +81,7 @@ pub async fn rename(State(app): State<App>, viewer: Viewer, asked: Asked, fields
     let title = fields.text("title").unwrap_or_default();
     let change = ChatChange { title: Some(title.clone()), ..ChatChange::default() };
     let renamed = match title.is_empty() {
-        true => Err(Invalid::new("title", "must not be empty").into()),
+        true => Err(Invalid::new("title", Invalid::IS_EMPTY).into()),
         false => app.service().change_chat(viewer.0, id, change).await,
     };
     match renamed {

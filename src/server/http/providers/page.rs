@@ -259,7 +259,7 @@ fn whole_change(fields: &Fields, is_changed: bool) -> Result<ProviderChange, Inv
     let number = |name: &str, bounds: RangeInclusive<u32>| match fields.text(name).map(|text| text.parse::<u32>()) {
         None => Ok(None),
         Some(Ok(number)) => Ok(Some(number)),
-        Some(Err(_)) => Err(Invalid::new(name, format!("must be between {} and {}", bounds.start(), bounds.end()))),
+        Some(Err(_)) => Err(Invalid::not_between(name, &bounds)),
     };
     Ok(ProviderChange {
         name: text("name"),
