@@ -135,6 +135,10 @@ impl FailureKind {
         )
     }
 
+    /// What is said wherever the disk of this server is full, and wherever it is the server that is wrong.
+    pub const DISK_FULL: &str = "The server's disk is full.";
+    pub const FAULT: &str = "Something went wrong on this server.";
+
     /// The English sentence for a provider with this display name.
     pub fn sentence(self, provider: &str) -> String {
         match self {
@@ -157,8 +161,8 @@ impl FailureKind {
                 "Reached a limit set on this server.".into()
             }
             Self::ServerRestarted => "The server restarted while answering.".into(),
-            Self::StorageFull => "The server's disk is full.".into(),
-            Self::Internal | Self::Unknown => "Something went wrong on this server.".into(),
+            Self::StorageFull => Self::DISK_FULL.into(),
+            Self::Internal | Self::Unknown => Self::FAULT.into(),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::turns::versions::Version;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Invalid, Role, Turn, TurnId, UserId};
 use turnleaf_providers::registry::models::display_name;
+use turnleaf_store::turns::Ancestor;
 use turnleaf_store::{branches, chats, exchanges, turns};
 
 /// How many ids one statement names.
@@ -53,7 +54,38 @@ pub struct Beside {
     pub retry_ids: HashMap<TurnId, String>,
 }
 
+/// Why a turn is refused where one of this chat is asked for.
+pub const OF_ANOTHER_CHAT: &str = "this turn belongs to another chat";
+
 impl Service {
+    /// The turn that a field names, which must be one of the chat.
+    pub(crate) async fn turn_in(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        field: &str,
+        id: TurnId,
+    ) -> Result<Turn, ServiceError> {
+        let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat);
+        Ok(turn.ok_or_else(|| Invalid::new(field, "no such turn in this chat"))?)
+    }
+
+    /// The path to the turn that a field names, which must be one of the chat.
+    pub(crate) async fn lineage_in(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        field: &str,
+        leaf: TurnId,
+    ) -> Result<Vec<Ancestor>, ServiceError> {
+        let path = turns::lineage(self.db(), owner, leaf).await?;
+        match path.last() {
+            None => Err(ServiceError::NotFound),
+            Some(end) if end.chat_id != chat => Err(Invalid::new(field, OF_ANOTHER_CHAT).into()),
+            Some(_) => Ok(path),
+        }
+    }
+
     /// The path that a chat opens at: below `at` where given, else below what was viewed last, else the default
     /// branch's head. At most `limit` turns, the newest.
     pub async fn path(&self, owner: UserId, id: ChatId, at: Option<TurnId>, limit: u32) -> Result<Path, ServiceError> {
@@ -249,10 +281,7 @@ impl Service {
     /// Remembers where the reader is: at this turn, on the path that goes through it. So every device opens the chat where
     /// it was left, and every version at the end that was read last.
     pub async fn set_last_viewed(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<(), ServiceError> {
-        let known = turns::find(self.db(), owner, turn).await?.is_some_and(|turn| turn.chat_id == chat);
-        if !known {
-            return Err(Invalid::new("turn_id", "no such turn in this chat").into());
-        }
+        self.turn_in(owner, chat, "turn_id", turn).await?;
         let leaf = match turns::leaf_below(self.db(), owner, turn).await? {
             Some(leaf) => turns::find(self.db(), owner, leaf).await?,
             None => None,

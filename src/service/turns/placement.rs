@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use crate::paths::OF_ANOTHER_CHAT;
 use crate::providers::draft::check_model;
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::{Frozen, resolve_lock};
@@ -120,7 +121,7 @@ impl Service {
         }
         if let Some(parent) = &parent {
             if !parent.status.is_terminal() {
-                return Err(ServiceError::conflict("turn_running", "the reply before this message is still running"));
+                return Err(ServiceError::reply_before_runs());
             }
             if parent.role == Role::User {
                 let reason = "a message follows a reply, not another message; try the one without a reply again first";
@@ -290,7 +291,7 @@ impl Service {
     async fn parent(&self, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if turn.chat_id != chat {
-            return Err(Invalid::new("prev_turn_id", "this turn belongs to another chat").into());
+            return Err(Invalid::new("prev_turn_id", OF_ANOTHER_CHAT).into());
         }
         Ok(turn)
     }

@@ -78,7 +78,7 @@ pub async fn create(
     let declared = declared_length(request.headers());
     app.service().check_growth(viewer.0, declared).await?;
     let body: Body = request.into_body();
-    let broke_off = |_| Problem::invalid(Invalid::new("", "the body broke off"));
+    let broke_off = |_| Problem::broken_body();
     let file = arrived((&app, viewer.0), &place, body.into_data_stream(), broke_off).await?;
     let id = begin(&app, viewer.0, file, &query.name, format, query.dry_run)?;
     let mut response = (StatusCode::ACCEPTED, Json(ImportBegun { id })).into_response();
