@@ -186,7 +186,7 @@ async fn taken(app: &App, viewer: UserId, mut form: Multipart) -> Result<ImportI
 
 /// `POST /forms/import/stop`.
 pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id = fields.text("id").and_then(|id| id.parse().ok()).ok_or_else(Problem::not_found)?;
+    let id = fields.subject_id("id")?;
     app.service().stop_import(viewer.0, id)?;
     Ok(see_other(&format!("/settings/data/imports/{id}")))
 }

@@ -1,11 +1,12 @@
 //! The words of the page "Tools" and of a chat's page about its tools, in both languages.
 
 pub use super::providers::{address, edit, headers, headers_hint, local_no, local_yes, name, network, network_hint};
-pub use super::providers::{no_headers, remove, switch_off, switch_on, test, test_and_save};
+pub use super::providers::{no_headers, remove, switch_off, switch_on, test, test_and_save, tested};
 pub use super::saved;
+use crate::domain::Invalid;
 use crate::domain::approval::Policy;
-use crate::ui::locale::{counted, said, word, words};
-use crate::ui::words::told::told;
+use crate::ui::locale::{counted, said, then, word, words};
+use crate::ui::words::told::told_of_field;
 
 pub const KIND_HTTP: &str = "HTTP";
 
@@ -138,11 +139,6 @@ pub fn now_hint(branch: &str) -> String {
     )
 }
 
-pub fn done(name: &str, sentence: &str) -> String {
-    let sentence = told(sentence);
-    said!("{name}: {sentence}", "{name}：{sentence}")
-}
-
 /// What a tool is called that a provider brings.
 pub fn own_tool(tool: &str) -> String {
     match tool {
@@ -150,4 +146,9 @@ pub fn own_tool(tool: &str) -> String {
         "code_execution" => word("Running code", "运行代码").to_owned(),
         other => other.to_owned(),
     }
+}
+
+/// Why a choice was not kept.
+pub fn not_saved_because(invalid: &Invalid) -> String {
+    then(not_saved(), &told_of_field(&invalid.to_string()))
 }
