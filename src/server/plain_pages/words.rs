@@ -18,6 +18,7 @@ pub mod trash;
 pub mod tree;
 pub mod usage;
 
+use crate::domain::excerpt::capitalized;
 use crate::ui::locale::{Locale, locale, said, words};
 pub use crate::ui::words::connecting::show;
 
@@ -108,7 +109,8 @@ pub fn found_newest(total: u32, shown: usize) -> String {
     )
 }
 
-/// What ends a sentence that was made elsewhere, perhaps in English only.
-fn full_stop(sentence: &str) -> &'static str {
-    if locale() == Locale::Chinese && !sentence.is_ascii() { "。" } else { "." }
+/// Words that also stand inside of a sentence, as one of their own. They were made elsewhere, perhaps in English only.
+fn as_sentence(words: &str) -> String {
+    let stop = if locale() == Locale::Chinese && !words.is_ascii() { "。" } else { "." };
+    format!("{}{stop}", capitalized(words.trim_end_matches(['.', '。'])))
 }
