@@ -13,7 +13,7 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::{file_of, read_form};
 use crate::server::http::documents::pages::{list_page, show_page};
-use crate::server::http::request::form::{broken, text_of};
+use crate::server::http::request::form::{broken, text_of, unknown_field};
 use crate::server::http::response::plain_page::{Asked, Fields, see_other};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::refusal::refusal_sentence;
@@ -68,7 +68,7 @@ async fn take(app: &App, viewer: UserId, mut form: Multipart) -> Result<(Option<
                 break;
             }
             Some("files") => files.extend(file(app, viewer, field, encoding.as_deref(), of).await?),
-            _ => return Err(Problem::invalid(Invalid::new("", "the form has no such field"))),
+            _ => return Err(unknown_field()),
         }
     }
     if files.is_empty() {
