@@ -106,10 +106,6 @@ pub fn delete_what() -> String {
     )
 }
 
-pub fn purge_title(title: &str) -> String {
-    said!("Delete “{title}” for ever?", "永久删除“{title}”？")
-}
-
 pub fn files_hint() -> String {
     let (each, together) = (Size::in_memory(limits::UPLOAD_BYTES), Size::in_memory(limits::TURN_UPLOAD_BYTES));
     said!("At most {each} each, {together} together.", "每个文件不超过 {each}，合计不超过 {together}。")

@@ -6,6 +6,7 @@ pub use super::saved;
 use crate::domain::Invalid;
 use crate::domain::approval::Policy;
 use crate::ui::locale::{counted, said, then, word, words};
+pub use crate::ui::words::palette::chat_tools as of_chat;
 use crate::ui::words::told::told_of_field;
 
 pub const KIND_HTTP: &str = "HTTP";
@@ -62,7 +63,6 @@ words! {
     not_saved: "Nothing was saved yet: something needs another look.", "尚未保存，请检查有误之处。";
 
     // A chat's tools.
-    of_chat: "Tools of this chat", "此对话的工具";
     of_chat_lead: "What models may call in this chat. A tool asks you first, unless you said otherwise.", "模型在此对话中可以调用的工具。工具会先征得你的同意，除非你另有设定。";
     client: "Tools that a program runs which talks to this chat over the API", "通过 API 与此对话通信的程序所运行的工具";
     left_out: "Not offered", "未提供";
