@@ -11,9 +11,8 @@ use std::collections::HashMap;
 use self::window::{Direction, Window};
 use crate::turns::versions::Version;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Invalid, Role, Turn, TurnId, UserId};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Role, Turn, TurnId, UserId};
 use turnleaf_providers::registry::models::display_name;
-use turnleaf_store::turns::Ancestor;
 use turnleaf_store::{branches, chats, exchanges, turns};
 
 /// How many ids one statement names.
@@ -54,38 +53,7 @@ pub struct Beside {
     pub retry_ids: HashMap<TurnId, String>,
 }
 
-/// Why a turn is refused where one of this chat is asked for.
-pub const OF_ANOTHER_CHAT: &str = "this turn belongs to another chat";
-
 impl Service {
-    /// The turn that a field names, which must be one of the chat.
-    pub(crate) async fn turn_in(
-        &self,
-        owner: UserId,
-        chat: ChatId,
-        field: &str,
-        id: TurnId,
-    ) -> Result<Turn, ServiceError> {
-        let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat);
-        Ok(turn.ok_or_else(|| Invalid::new(field, "no such turn in this chat"))?)
-    }
-
-    /// The path to the turn that a field names, which must be one of the chat.
-    pub(crate) async fn lineage_in(
-        &self,
-        owner: UserId,
-        chat: ChatId,
-        field: &str,
-        leaf: TurnId,
-    ) -> Result<Vec<Ancestor>, ServiceError> {
-        let path = turns::lineage(self.db(), owner, leaf).await?;
-        match path.last() {
-            None => Err(ServiceError::NotFound),
-            Some(end) if end.chat_id != chat => Err(Invalid::new(field, OF_ANOTHER_CHAT).into()),
-            Some(_) => Ok(path),
-        }
-    }
-
     /// The path that a chat opens at: below `at` where given, else below what was viewed last, else the default
     /// branch's head. At most `limit` turns, the newest.
     pub async fn path(&self, owner: UserId, id: ChatId, at: Option<TurnId>, limit: u32) -> Result<Path, ServiceError> {

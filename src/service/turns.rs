@@ -3,6 +3,7 @@
 pub mod exchanges;
 pub mod generations;
 pub mod grafts;
+pub mod membership;
 pub mod messages;
 pub mod placement;
 pub mod references;

@@ -3,7 +3,6 @@
 
 use serde_json::json;
 
-use crate::paths::OF_ANOTHER_CHAT;
 use crate::providers::draft::check_model;
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::{Frozen, resolve_lock};
@@ -93,7 +92,7 @@ impl Service {
     ) -> Result<Place, ServiceError> {
         let owner = chat.owner_id;
         let parent = match wanted.prev_turn_id {
-            Some(id) => Some(self.parent(owner, chat.id, id).await?),
+            Some(id) => Some(self.parent_in(owner, chat.id, id).await?),
             None => None,
         };
         let source = match (wanted.branch_id, &parent, chat.default_branch_id) {
@@ -112,7 +111,7 @@ impl Service {
         let end = source.head_turn_id.or(source.fork_turn_id);
         let parent = match (parent, end) {
             (Some(parent), _) => Some(parent),
-            (None, Some(end)) => Some(self.parent(owner, chat.id, end).await?),
+            (None, Some(end)) => Some(self.parent_in(owner, chat.id, end).await?),
             (None, None) => None,
         };
         let lock = if wanted.may_branch { self.lock_from(&source, wanted)? } else { source.lock.clone() };
@@ -286,13 +285,5 @@ impl Service {
         let choice = self.choice_of(chat).await?;
         branches::insert(tx, &branch, &self.frozen(chat, &branch.lock, &choice).await).await?;
         Ok(branch)
-    }
-
-    async fn parent(&self, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
-        let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        if turn.chat_id != chat {
-            return Err(Invalid::new("prev_turn_id", OF_ANOTHER_CHAT).into());
-        }
-        Ok(turn)
     }
 }

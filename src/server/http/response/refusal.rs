@@ -7,7 +7,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::pages::storage_words;
 use crate::ui::words::told::told_of_field;
 use turnleaf_service::error::Unfit;
-use turnleaf_service::paths::OF_ANOTHER_CHAT;
+use turnleaf_service::turns::membership::OF_ANOTHER_CHAT;
 use turnleaf_service::turns::messages;
 use turnleaf_service::usage::storage::StorageRefusal;
 use turnleaf_service::{ServiceError, StoreError};

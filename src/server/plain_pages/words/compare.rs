@@ -4,7 +4,7 @@ use crate::domain::graft::{GraftStatus, PauseReason};
 use crate::domain::{Invalid, TurnStatus};
 use crate::ui::locale::{join, said, word, words};
 use turnleaf_service::branches::compare::IS_SAME_TURN;
-use turnleaf_service::paths::OF_ANOTHER_CHAT;
+use turnleaf_service::turns::membership::OF_ANOTHER_CHAT;
 
 pub use crate::ui::words::compare as title;
 
