@@ -143,23 +143,12 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
             reseal = true;
             let loses_key = row.settings.has_key && change.key.is_none();
             let loses_headers = !row.settings.header_names.is_empty() && change.headers.is_none();
-            notices.extend(match (loses_key, loses_headers) {
-                (true, true) => Some("The address changed, so the key and the extra headers were cleared."),
-                (true, false) => Some("The address changed, so the key was cleared."),
-                (false, true) => Some("The address changed, so the extra headers were cleared."),
-                (false, false) => None,
-            });
+            notices.extend(cleared_with_address(loses_key, loses_headers));
             row.base_url = url;
         }
     }
     row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
-    if base_url::literal_host(&row.base_url).is_some_and(is_metadata) {
-        return Err(Invalid::new("base_url", "is a cloud metadata or link-local address, which is never connected to"));
-    }
-    if base_url::literal_host(&row.base_url).is_some_and(|address| !is_public(address)) && !row.settings.local_network {
-        let what = "must be switched on for an address on this machine or the local network";
-        return Err(Invalid::new("local_network", what));
-    }
+    check_address(row)?;
     if let Some(key) = change.key {
         secrets.key = key.map(check_key).transpose()?;
         reseal = true;
@@ -188,6 +177,29 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
         sealer.seal(row, &secrets);
     }
     Ok(notices.into_iter().map(str::to_owned).collect())
+}
+
+/// The sentence about secrets that went with the address that they belonged to.
+fn cleared_with_address(loses_key: bool, loses_headers: bool) -> Option<&'static str> {
+    match (loses_key, loses_headers) {
+        (true, true) => Some("The address changed, so the key and the extra headers were cleared."),
+        (true, false) => Some("The address changed, so the key was cleared."),
+        (false, true) => Some("The address changed, so the extra headers were cleared."),
+        (false, false) => None,
+    }
+}
+
+/// Checks that the row's address may be connected to, as far as the address itself says.
+fn check_address(row: &StoredProvider) -> Result<(), Invalid> {
+    let host = base_url::literal_host(&row.base_url);
+    if host.is_some_and(is_metadata) {
+        return Err(Invalid::new("base_url", "is a cloud metadata or link-local address, which is never connected to"));
+    }
+    if host.is_some_and(|address| !is_public(address)) && !row.settings.local_network {
+        let what = "must be switched on for an address on this machine or the local network";
+        return Err(Invalid::new("local_network", what));
+    }
+    Ok(())
 }
 
 /// The API of this name.
