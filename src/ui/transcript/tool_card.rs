@@ -18,8 +18,8 @@ use crate::ui::words::transcript as words;
 
 mod call;
 
-use call::{Call, Looks};
 pub use call::status;
+use call::{Call, Looks};
 
 /// The card of one call.
 #[component]
