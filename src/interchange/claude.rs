@@ -129,7 +129,7 @@ fn node(
         }
     };
     let created_at = notes.date(message, "created_at", &id);
-    let pieces = content::pieces(message, &id, role, created_at, calls, parts, notes);
+    let pieces = content::pieces(message, &content::Head { id: &id, role, created_at }, calls, parts, notes);
     // Where tools answer in messages of their own, those stand under the user's name; they are steps of the reply.
     let is_of_tools = role == Role::User && !pieces.is_empty() && pieces.iter().all(is_a_tools);
     let role = if is_of_tools { Role::Assistant } else { role };

@@ -6,13 +6,16 @@
 
 use std::collections::HashMap;
 
-use crate::archive::ArchivedChat;
+use chrono::{DateTime, Utc};
+
+use crate::archive::{ArchivedChat, ArchivedGeneration};
 use crate::conversation::{Conversation, Ending, Message};
+use crate::domain::block::Block;
 use crate::domain::chat::{ChatSettings, title_from};
 use crate::domain::exchange::Params;
 use crate::domain::turn::{Role, Turn, TurnStatus};
 use crate::domain::{
-    BranchId, Chat, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, TurnId, limits,
+    BranchId, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, TurnId, limits,
 };
 use crate::report::{Finding, Place, What, messages};
 
@@ -28,6 +31,8 @@ mod times;
 
 pub use soil::Soil;
 
+use times::Times;
+
 /// How much of a source's words on a failure is kept.
 pub(crate) const FAILURE_CHARS: usize = 2_000;
 
@@ -38,75 +43,91 @@ pub fn part_of_turn(message: &str) -> String {
 
 /// Makes a chat of a conversation whose messages are joined. What had to be put right or left out is told.
 pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(Finding)) -> ArchivedChat {
-    let place = |message: &str| Place {
-        file: String::new(),
-        conversation: conversation.source_id.clone(),
-        message: message.to_owned(),
+    let (kept, plan) = plan_branches(conversation, soil, tell);
+    let mut builder = ChatBuilder {
+        conversation,
+        soil,
+        kept: &kept,
+        plan: &plan,
+        chat_id: (soil.id)("chat").into(),
+        times: Times::of(conversation, soil.now),
+        turns: Vec::with_capacity(kept.order.len()),
+        number_of_turn: HashMap::with_capacity(kept.order.len()),
+        generations: Vec::new(),
+        exchanges: Vec::new(),
+        number_of_exchange: HashMap::new(),
+    };
+    for (ord, &at) in (1_i64..).zip(&kept.order) {
+        builder.add_message(ord, at, tell);
+    }
+    builder.settle_calls(tell);
+    builder.finish(tell)
+}
+
+/// Chooses the messages that a chat can keep, and the branch and the lock of each.
+fn plan_branches(
+    conversation: &Conversation,
+    soil: &Soil<'_>,
+    tell: &mut dyn FnMut(Finding),
+) -> (order::Kept, branches::Plan) {
+    let mut left_out = |at: usize, text: String| {
+        let place = place_of(conversation, &conversation.messages[at].source_id);
+        tell(Finding { what: What::LeftOut, place, text });
     };
     let mut kept = order::kept(&conversation.messages, conversation.current, &mut |at, text| {
-        tell(Finding {
-            what: What::LeftOut,
-            place: place(&conversation.messages[at].source_id),
-            text: text.to_owned(),
-        });
+        left_out(at, text.to_owned());
     });
-    let locks = branches::locks(conversation, &kept, soil.provider);
-    let chat_id = (soil.id)("chat").into();
-    let mut plan = branches::plan(&kept, &locks);
+    let mut plan = branches::plan(conversation, &kept, soil.provider);
     let most = usize::try_from(limits::BRANCHES_PER_CHAT).unwrap_or(usize::MAX);
     if let Some((first, count)) = branches::bound(&mut plan, &mut kept, most) {
         let (messages, are) = (messages(count), if count == 1 { "is" } else { "are" });
-        let text =
-            format!("the chat has more branches than Turnleaf keeps: {messages} from this one on {are} left out");
-        tell(Finding { what: What::LeftOut, place: place(&conversation.messages[first].source_id), text });
+        left_out(
+            first,
+            format!("the chat has more branches than Turnleaf keeps: {messages} from this one on {are} left out"),
+        );
     }
-    let of_branch = |number: usize| BranchId::from((soil.id)(&format!("branch {number}")));
-    let of_turn = |at: usize| TurnId::from((soil.id)(&part_of_turn(&conversation.messages[at].source_id)));
-    let mut times = times::Times::of(conversation, soil.now);
-    let begun = times.begun;
+    (kept, plan)
+}
 
-    let mut turns: Vec<Turn> = Vec::with_capacity(kept.order.len());
-    let mut generations = Vec::new();
-    let mut exchanges: Vec<Exchange> = Vec::new();
-    let mut place_of: HashMap<ExchangeId, usize> = HashMap::new();
-    // By message: its turn's place in `turns`.
-    let mut turn_of: HashMap<usize, usize> = HashMap::with_capacity(kept.order.len());
-    for (ord, &at) in (1_i64..).zip(&kept.order) {
-        let message = &conversation.messages[at];
-        let parent = kept.parent(at).and_then(|parent| turn_of.get(&parent)).map(|&number| &turns[number]);
-        let created_at = times.at(message, parent.map(|parent| parent.created_at));
-        let branch_id = of_branch(plan.of[&at]);
-        let exchange_id = ExchangeId::from((soil.id)(&format!("exchange {}", exchange_of(conversation, &kept, at))));
-        let mut sheet = blocks::Sheet {
-            message,
-            at,
-            ord,
-            created_at,
-            soil,
-            path: above(&turns, &turn_of, &kept, at),
-            tell: &mut |what, text| tell(Finding { what, place: place(&message.source_id), text }),
-        };
-        let (mut blocks, shows_something) = sheet.blocks();
-        let (mut status, mut error) = ending(message);
-        if message.role != Role::Assistant {
-            (status, error) = (TurnStatus::Complete, None);
-        } else if !shows_something && status == TurnStatus::Complete {
-            // Nothing is there to see: it ended before it began.
-            status = TurnStatus::Cancelled;
-        }
-        if let Some(failure) = &error {
-            sheet.add_failure(&mut blocks, failure);
-        }
-        let ended_at = times.past(message.ended_at).unwrap_or(created_at).max(created_at);
-        let lock = &locks[&at];
+/// Where in the source a message is.
+fn place_of(conversation: &Conversation, message: &str) -> Place {
+    Place { file: String::new(), conversation: conversation.source_id.clone(), message: message.to_owned() }
+}
+
+/// A chat that is being made of a conversation, message by message. Messages are known by their number in it.
+struct ChatBuilder<'c, 's> {
+    conversation: &'c Conversation,
+    soil: &'c Soil<'s>,
+    kept: &'c order::Kept,
+    plan: &'c branches::Plan,
+    chat_id: ChatId,
+    times: Times,
+    turns: Vec<Turn>,
+    /// By message the place of its turn in `turns`.
+    number_of_turn: HashMap<usize, usize>,
+    generations: Vec<ArchivedGeneration>,
+    exchanges: Vec<Exchange>,
+    number_of_exchange: HashMap<ExchangeId, usize>,
+}
+
+impl ChatBuilder<'_, '_> {
+    /// Adds the turn of a message whose parent has its own, with its generation and its exchange.
+    fn add_message(&mut self, ord: i64, at: usize, tell: &mut dyn FnMut(Finding)) {
+        let message = &self.conversation.messages[at];
+        let parent = self.kept.parent(at).and_then(|parent| self.number_of_turn.get(&parent));
+        let parent = parent.map(|&number| &self.turns[number]);
+        let created_at = self.times.at(message, parent.map(|parent| parent.created_at));
+        let ended_at = self.times.past(message.ended_at).unwrap_or(created_at).max(created_at);
+        let (blocks, status, error) = self.read_message(ord, at, created_at, tell);
+        let lock = &self.plan.locks[&at];
         let is_reply = message.role == Role::Assistant;
         let turn = Turn {
-            id: of_turn(at),
-            chat_id,
+            id: self.turn_id(at),
+            chat_id: self.chat_id,
             ord,
             depth: parent.map_or(0, |parent| parent.depth + 1),
-            branch_id,
-            exchange_id,
+            branch_id: self.branch_id(self.plan.of[&at]),
+            exchange_id: self.exchange_id(at),
             prev_turn_id: parent.map(|parent| parent.id),
             role: message.role,
             status,
@@ -124,95 +145,160 @@ pub fn grow(conversation: &Conversation, soil: &Soil<'_>, tell: &mut dyn FnMut(F
             attempt: None,
         };
         if is_reply {
-            generations.push(generations::of(&turn, lock, soil));
+            self.generations.push(generations::of(&turn, lock, self.soil));
         }
-        let exchange = *place_of.entry(exchange_id).or_insert_with(|| {
-            exchanges.push(Exchange {
-                id: exchange_id,
-                chat_id,
-                branch_id,
-                user_turn_id: message_of(conversation, &kept, at).map(of_turn),
+        self.join_exchange(at, &turn);
+        self.number_of_turn.insert(at, self.turns.len());
+        self.turns.push(turn);
+    }
+
+    /// The blocks of a message, and how its turn ended.
+    fn read_message(
+        &self,
+        ord: i64,
+        at: usize,
+        created_at: DateTime<Utc>,
+        tell: &mut dyn FnMut(Finding),
+    ) -> (Vec<Block>, TurnStatus, Option<Failure>) {
+        let message = &self.conversation.messages[at];
+        let place = || place_of(self.conversation, &message.source_id);
+        let mut sheet = blocks::Sheet {
+            message,
+            at,
+            ord,
+            created_at,
+            soil: self.soil,
+            path: self.above(at),
+            tell: &mut |what, text| tell(Finding { what, place: place(), text }),
+        };
+        let (mut blocks, shows_something) = sheet.blocks();
+        let (mut status, mut error) = ending(message);
+        if message.role != Role::Assistant {
+            (status, error) = (TurnStatus::Complete, None);
+        } else if !shows_something && status == TurnStatus::Complete {
+            // Nothing is there to see: it ended before it began.
+            status = TurnStatus::Cancelled;
+        }
+        if let Some(failure) = &error {
+            sheet.add_failure(&mut blocks, failure);
+        }
+        (blocks, status, error)
+    }
+
+    /// Puts a turn into the exchange of its message, which the first turn of it begins.
+    fn join_exchange(&mut self, at: usize, turn: &Turn) {
+        let message = &self.conversation.messages[at];
+        let user_turn_id = self.question_of(at).map(|question| self.turn_id(question));
+        let number = *self.number_of_exchange.entry(turn.exchange_id).or_insert_with(|| {
+            self.exchanges.push(Exchange {
+                id: turn.exchange_id,
+                chat_id: turn.chat_id,
+                branch_id: turn.branch_id,
+                user_turn_id,
                 kind: ExchangeKind::Import,
                 is_thinking_mode: false,
                 params: Params::default(),
                 not_sent: Vec::new(),
                 client_request_id: None,
-                created_at,
+                created_at: turn.created_at,
             });
-            exchanges.len() - 1
+            self.exchanges.len() - 1
         });
         // Only here it is inferred (domain.md C2), where a source does not say which mode was asked for.
         let infer = || turn.blocks.iter().any(|block| matches!(block.content, Content::Thinking { .. }));
-        exchanges[exchange].is_thinking_mode |= message.is_thinking_mode.unwrap_or_else(infer);
-        turn_of.insert(at, turns.len());
-        turns.push(turn);
+        self.exchanges[number].is_thinking_mode |= message.is_thinking_mode.unwrap_or_else(infer);
     }
-    let handed = calls::handed_over(&turns);
-    for (turn, &at) in turns.iter_mut().zip(&kept.order) {
-        let id = &conversation.messages[at].source_id;
-        let mut put_right = |text| tell(Finding { what: What::PutRight, place: place(id), text });
-        calls::settle(turn, &handed, id, soil, &mut put_right);
+
+    /// Settles the calls of tools, once every turn that may answer them is there.
+    fn settle_calls(&mut self, tell: &mut dyn FnMut(Finding)) {
+        let handed = calls::handed_over(&self.turns);
+        for (turn, &at) in self.turns.iter_mut().zip(&self.kept.order) {
+            let id = &self.conversation.messages[at].source_id;
+            let mut put_right =
+                |text| tell(Finding { what: What::PutRight, place: place_of(self.conversation, id), text });
+            calls::settle(turn, &handed, id, self.soil, &mut put_right);
+        }
     }
-    let shown = kept.shown.and_then(|at| turn_of.get(&at)).or(turns.len().checked_sub(1).as_ref()).copied();
-    let shown = shown.map(|number| (turns[number].id, turns[number].branch_id));
-    let updated_at = turns
-        .iter()
-        .map(|turn| turn.created_at)
-        .max()
-        .unwrap_or(begun)
-        .max(times.past(conversation.updated_at).unwrap_or(begun));
-    let chat = Chat {
-        id: chat_id,
-        owner_id: soil.owner,
-        title: title(conversation),
-        system_prompt: cut(&conversation.system_prompt, limits::SYSTEM_PROMPT_CHARS, &mut || {
+
+    /// The chat with its branches around the turns that were added.
+    fn finish(self, tell: &mut dyn FnMut(Finding)) -> ArchivedChat {
+        let mut put_right = |message: &str, text: String| {
+            tell(Finding { what: What::PutRight, place: place_of(self.conversation, message), text });
+        };
+        let chat = self.chat(&mut || {
             let text =
                 format!("its system prompt is longer than {} characters and was cut", limits::SYSTEM_PROMPT_CHARS);
-            tell(Finding { what: What::PutRight, place: place(""), text });
-        }),
-        settings: ChatSettings { titled_by_user: true, ..ChatSettings::default() },
-        default_branch_id: shown.map(|(_, branch)| branch),
-        last_viewed_turn_id: shown.map(|(turn, _)| turn),
-        copied_from_turn_id: None,
-        // No source says since when.
-        pinned_at: conversation.is_pinned.then_some(updated_at),
-        archived_at: conversation.is_archived.then_some(updated_at),
-        rev: i64::try_from(turns.len()).unwrap_or(i64::MAX),
-        created_at: begun,
-        updated_at,
-    };
-    if let Some((message, text)) = times.told() {
-        tell(Finding { what: What::PutRight, place: place(&message), text });
+            put_right("", text);
+        });
+        let branches =
+            branches::rows(self.plan, self.kept, &chat, &|at| self.turn_of(at), &|number| self.branch_id(number));
+        if let Some((message, text)) = self.times.told() {
+            put_right(&message, text);
+        }
+        let Self { turns, generations, exchanges, .. } = self;
+        ArchivedChat { chat, imported_from: None, turns, generations, exchanges, branches }
     }
-    let branches = branches::rows(&plan, &kept, &locks, &chat, &turns, &turn_of, &of_branch);
-    ArchivedChat { chat, imported_from: None, turns, generations, exchanges, branches }
-}
 
-/// Which message begins the exchange of a message: a reply that is the first to its question shares the question's.
-fn exchange_of(conversation: &Conversation, kept: &order::Kept, at: usize) -> String {
-    let key = |at: usize| conversation.messages[at].source_id.clone();
-    match message_of(conversation, kept, at) {
-        Some(question) if question != at && kept.first_reply(question, &conversation.messages) != Some(at) => key(at),
-        Some(question) => key(question),
-        None => key(at),
+    /// The row of the chat. It opens where the source showed it last, else at its last turn.
+    fn chat(&self, prompt_was_cut: &mut dyn FnMut()) -> Chat {
+        let (conversation, begun) = (self.conversation, self.times.begun);
+        let shown = self.kept.shown.and_then(|at| self.turn_of(at)).or(self.turns.last());
+        let newest = self.turns.iter().map(|turn| turn.created_at).max().unwrap_or(begun);
+        let updated_at = newest.max(self.times.past(conversation.updated_at).unwrap_or(begun));
+        Chat {
+            id: self.chat_id,
+            owner_id: self.soil.owner,
+            title: title(conversation),
+            system_prompt: cut(&conversation.system_prompt, limits::SYSTEM_PROMPT_CHARS, prompt_was_cut),
+            settings: ChatSettings { titled_by_user: true, ..ChatSettings::default() },
+            default_branch_id: shown.map(|turn| turn.branch_id),
+            last_viewed_turn_id: shown.map(|turn| turn.id),
+            copied_from_turn_id: None,
+            // No source says since when.
+            pinned_at: conversation.is_pinned.then_some(updated_at),
+            archived_at: conversation.is_archived.then_some(updated_at),
+            rev: i64::try_from(self.turns.len()).unwrap_or(i64::MAX),
+            created_at: begun,
+            updated_at,
+        }
     }
-}
 
-/// The user's message of the exchange that a message is in.
-fn message_of(conversation: &Conversation, kept: &order::Kept, at: usize) -> Option<usize> {
-    let role = |at: usize| conversation.messages[at].role;
-    match role(at) {
-        Role::User => Some(at),
-        Role::Assistant => kept.parent(at).filter(|parent| role(*parent) == Role::User),
-        Role::System => None,
+    fn branch_id(&self, number: usize) -> BranchId {
+        (self.soil.id)(&format!("branch {number}")).into()
     }
-}
 
-/// The two turns above a message, the nearest first, whose calls it may answer.
-fn above<'t>(turns: &'t [Turn], turn_of: &HashMap<usize, usize>, kept: &order::Kept, at: usize) -> Vec<&'t Turn> {
-    let parent = kept.parent(at);
-    let path = [parent, parent.and_then(|parent| kept.parent(parent))];
-    path.into_iter().flatten().filter_map(|at| turn_of.get(&at)).map(|number| &turns[*number]).collect()
+    fn turn_id(&self, at: usize) -> TurnId {
+        (self.soil.id)(&part_of_turn(&self.conversation.messages[at].source_id)).into()
+    }
+
+    /// Which exchange a message is in: a reply that is the first to its question shares the question's.
+    fn exchange_id(&self, at: usize) -> ExchangeId {
+        let messages = &self.conversation.messages;
+        let is_own = |question: usize| question != at && self.kept.first_reply(question, messages) != Some(at);
+        let begins = self.question_of(at).filter(|question| !is_own(*question)).unwrap_or(at);
+        (self.soil.id)(&format!("exchange {}", messages[begins].source_id)).into()
+    }
+
+    /// The user's message of the exchange that a message is in.
+    fn question_of(&self, at: usize) -> Option<usize> {
+        let role = |at: usize| self.conversation.messages[at].role;
+        match role(at) {
+            Role::User => Some(at),
+            Role::Assistant => self.kept.parent(at).filter(|parent| role(*parent) == Role::User),
+            Role::System => None,
+        }
+    }
+
+    fn turn_of(&self, at: usize) -> Option<&Turn> {
+        self.number_of_turn.get(&at).map(|number| &self.turns[*number])
+    }
+
+    /// The two turns above a message, the nearest first, whose calls it may answer.
+    fn above(&self, at: usize) -> Vec<&Turn> {
+        let parent = self.kept.parent(at);
+        let path = [parent, parent.and_then(|parent| self.kept.parent(parent))];
+        path.into_iter().flatten().filter_map(|at| self.turn_of(at)).collect()
+    }
 }
 
 fn ending(message: &Message) -> (TurnStatus, Option<Failure>) {

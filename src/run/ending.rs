@@ -73,19 +73,7 @@ pub fn closing(
         Ending::Complete => TurnStatus::Complete,
         Ending::Stopped => TurnStatus::Cancelled,
         Ending::Failed(failure) => {
-            let block = Block {
-                id: mint(),
-                seq,
-                chat_seq: chat_seq(turn.ord, seq),
-                author: Author::System,
-                state: BlockState::Done,
-                content: Content::Text { text: failure.message.clone(), is_error: true },
-                parent_block_id: None,
-                generation_id: None,
-                block_metadata: Value::Null,
-                created_at: now,
-            };
-            events.push(Event::BlockStart { block });
+            events.push(Event::BlockStart { block: failure_block(turn, seq, mint(), failure, now) });
             events.push(Event::Error(failure.clone()));
             TurnStatus::Error
         }
@@ -97,6 +85,22 @@ pub fn closing(
 
 fn answers(block: &Block, call: BlockId) -> bool {
     matches!(block.content, Content::ToolResult { .. }) && block.parent_block_id == Some(call)
+}
+
+/// The sentence of a failure, as the last block of the reply that it ends.
+fn failure_block(turn: &Turn, seq: u32, id: BlockId, failure: &Failure, now: DateTime<Utc>) -> Block {
+    Block {
+        id,
+        seq,
+        chat_seq: chat_seq(turn.ord, seq),
+        author: Author::System,
+        state: BlockState::Done,
+        content: Content::Text { text: failure.message.clone(), is_error: true },
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: now,
+    }
 }
 
 /// What a tool call that was cut off becomes; other blocks end as they are.

@@ -47,6 +47,7 @@ impl Supervisor {
         };
         let turn = self.live(id).map_or(turn, |live| live.turn());
         let supervisor = self.clone();
+        let followed = FollowedTurn { supervisor: self.clone(), owner, id };
         Ok(Some(try_stream! {
             let mut at = match cursor {
                 Cursor::After(at) if !needs_snapshot(&turn, at) => at,
@@ -65,7 +66,7 @@ impl Supervisor {
                 let is_over = || supervisor.live(id).is_none_or(|live| live.with_turn(|turn| turn.status.is_terminal()));
                 if was_live && is_over() {
                     // It ended, perhaps with less than this follower was shown.
-                    let Some(turn) = turns::find(supervisor.db(), owner, id).await? else { return };
+                    let Some(turn) = followed.find().await? else { return };
                     if turn.status.is_terminal() && needs_snapshot(&turn, at) {
                         yield Followed::Snapshot(Box::new(turn));
                         return;
@@ -79,7 +80,7 @@ impl Supervisor {
                     for (seq, json) in page.into_iter().take_while(|(seq, _)| *seq <= stored) {
                         if seq > at + 1 || !turn_events::is_readable(&json) {
                             // Missing or damaged lines: what the turn is by now replaces the lines up to here.
-                            let Some(stored) = turns::find(supervisor.db(), owner, id).await? else { return };
+                            let Some(stored) = followed.find().await? else { return };
                             let turn = supervisor.live(id).map_or(stored, |live| live.turn());
                             let over = turn.status.is_terminal();
                             at = turn.last_event_seq.max(seq);
@@ -102,24 +103,12 @@ impl Supervisor {
                     }
                 }
                 let Some(Joined { tail, mut lines, .. }) = joined else {
-                    // Not running here: another process has it, or it ended between two looks.
-                    let Some(turn) = turns::find(supervisor.db(), owner, id).await? else {
-                        // Deleted: there is nothing to wait for.
-                        return;
-                    };
-                    if turn.status.is_terminal() {
-                        if at < turn.last_event_seq && turn_events::after(supervisor.db(), owner, id, at, 1).await?.is_empty() {
-                            // Its journal was tidied away; the blocks remain.
-                            yield Followed::Snapshot(Box::new(turn));
-                            return;
-                        }
-                        if at >= turn.last_event_seq {
-                            return;
-                        }
-                    } else {
-                        tokio::time::sleep(ELSEWHERE).await;
+                    match followed.look_elsewhere(at).await? {
+                        Elsewhere::GoesOn => continue,
+                        Elsewhere::TidiedAway(turn) => yield Followed::Snapshot(turn),
+                        Elsewhere::IsOver => {}
                     }
-                    continue;
+                    return;
                 };
                 let mut waiting: VecDeque<Notification> = tail.into_iter().map(Notification::Line).collect();
                 loop {
@@ -132,7 +121,7 @@ impl Supervisor {
                         },
                     };
                     let Notification::Line(line) = next else {
-                        let Some(turn) = turns::find(supervisor.db(), owner, id).await? else { return };
+                        let Some(turn) = followed.find().await? else { return };
                         yield Followed::Snapshot(Box::new(turn));
                         return;
                     };
@@ -153,6 +142,45 @@ impl Supervisor {
                 }
             }
         }))
+    }
+}
+
+/// The turn that a follower follows.
+struct FollowedTurn {
+    supervisor: Supervisor,
+    owner: UserId,
+    id: TurnId,
+}
+
+/// What becomes of following a turn that is not running here.
+enum Elsewhere {
+    /// Deleted, or over and all of it was shown.
+    IsOver,
+    /// Its journal was tidied away; the blocks remain.
+    TidiedAway(Box<Turn>),
+    /// There is more in the journal, or will be.
+    GoesOn,
+}
+
+impl FollowedTurn {
+    /// The turn as it is stored; none where it was deleted.
+    async fn find(&self) -> Result<Option<Turn>, StoreError> {
+        turns::find(self.supervisor.db(), self.owner, self.id).await
+    }
+
+    /// Looks at a turn that another process has, or that ended between two looks, after the event `at`. Where it still
+    /// runs, this takes the pause between two looks.
+    async fn look_elsewhere(&self, at: u64) -> Result<Elsewhere, StoreError> {
+        let Some(turn) = self.find().await? else { return Ok(Elsewhere::IsOver) };
+        if !turn.status.is_terminal() {
+            tokio::time::sleep(ELSEWHERE).await;
+            return Ok(Elsewhere::GoesOn);
+        }
+        if at >= turn.last_event_seq {
+            return Ok(Elsewhere::IsOver);
+        }
+        let rest = turn_events::after(self.supervisor.db(), self.owner, self.id, at, 1).await?;
+        Ok(if rest.is_empty() { Elsewhere::TidiedAway(Box::new(turn)) } else { Elsewhere::GoesOn })
     }
 }
 

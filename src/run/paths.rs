@@ -19,7 +19,7 @@ use turnleaf_store::{Db, StoreError, chats, turns};
 const NEWEST: u32 = 32;
 
 /// A path from its root on, of turns that have ended.
-type Path = Vec<Arc<Turn>>;
+pub type Path = Vec<Arc<Turn>>;
 /// The responses of turns, in the order of their steps; of a turn that was asked for and has none, none.
 pub type Responses = HashMap<TurnId, Arc<[Step]>>;
 

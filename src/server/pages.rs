@@ -68,7 +68,40 @@ impl Pages {
         from: Option<TurnId>,
         side: Option<Side>,
     ) -> Result<ChatPage, ApiError> {
-        let registry = self.0.supervisor().registry();
+        let mut page = self.empty_page(viewer, id).await?;
+        let Some(id) = id else { return self.page_of_new_chat(viewer, page).await };
+        let (path, end) = match from {
+            Some(from) => {
+                let up_to = self.0.path_up_to(viewer, id, from, limits::PAGE_MORE);
+                let (path, hidden) = up_to.await.map_err(api_error)?;
+                page.hides_below = Some(hidden);
+                (path, None)
+            }
+            None => {
+                let side = side.map(direction);
+                self.0.path_at(viewer, id, at, side, limits::PAGE_MORE).await.map_err(api_error)?
+            }
+        };
+        let leaf = end.as_ref().map(|end| &end.turn).or(path.turns.last());
+        page.running = self.also_running(viewer, id, leaf.map(|leaf| leaf.id)).await;
+        self.beside_path(viewer, &path, leaf, &mut page).await.map_err(api_error)?;
+        if let Some(branch) = &path.branch {
+            page.branch_from = self.branch_from(viewer, branch).await?;
+            page.tools_on = self.tools_on(viewer, branch).await?;
+            self.tell_model_of(branch, &mut page);
+        }
+        page.has_more_before = path.has_more_before;
+        page.leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
+        page.end = self.draw(viewer, end.into_iter().collect()).await?.pop();
+        page.draft.thinking = page.draft.thinking.or(path.chat.settings.params.thinking.map(Thinking::level));
+        page.chat = Some(path.chat.clone());
+        page.branch = path.branch.clone();
+        page.turns = self.drawn(viewer, path).await?;
+        Ok(page)
+    }
+
+    /// A page without a chat: the models, and the draft of the chat that it is to be of.
+    async fn empty_page(&self, viewer: UserId, id: Option<ChatId>) -> Result<ChatPage, ApiError> {
         let models = self.0.models(viewer).await.map_err(api_error)?;
         let models = speak(self.1, || demo::in_readers_words(models));
         let draft = self.draft_view(viewer, self.0.draft(viewer, id).await.map_err(api_error)?).await?;
@@ -96,55 +129,31 @@ impl Pages {
         if page.models.iter().all(|model| model.is_demo) {
             page.notices.push(Notice::NothingConfigured { ways: ways::ways() });
         }
-        let Some(id) = id else {
-            let default = self.0.default_model_of(viewer).await.map_err(api_error)?;
-            for model in &mut page.models {
-                model.is_default = model.lock == default;
-            }
-            page.tools_on = self.tools_of_new_chats(viewer).await?;
-            let asked = self.0.next_chat(viewer).await.map_err(api_error)?.params.thinking;
-            page.draft.thinking = page.draft.thinking.or(asked.map(Thinking::level));
-            page.notices.extend(self.found_at_first(viewer).await?);
-            return Ok(page);
-        };
-        let (path, end) = match from {
-            Some(from) => {
-                let up_to = self.0.path_up_to(viewer, id, from, limits::PAGE_MORE);
-                let (path, hidden) = up_to.await.map_err(api_error)?;
-                page.hides_below = Some(hidden);
-                (path, None)
-            }
-            None => {
-                let side = side.map(direction);
-                self.0.path_at(viewer, id, at, side, limits::PAGE_MORE).await.map_err(api_error)?
-            }
-        };
-        let leaf = end.as_ref().map(|end| &end.turn).or(path.turns.last());
-        if let Some(branch) = &path.branch {
-            page.branch_from = self.branch_from(viewer, branch).await?;
-            page.tools_on = self.tools_on(viewer, branch).await?;
+        Ok(page)
+    }
+
+    /// The page of a chat that is still to come.
+    async fn page_of_new_chat(&self, viewer: UserId, mut page: ChatPage) -> Result<ChatPage, ApiError> {
+        let default = self.0.default_model_of(viewer).await.map_err(api_error)?;
+        for model in &mut page.models {
+            model.is_default = model.lock == default;
         }
-        page.running = self.also_running(viewer, id, leaf.map(|leaf| leaf.id)).await;
-        self.beside_path(viewer, &path, leaf, &mut page).await.map_err(api_error)?;
-        if let Some(branch) = &path.branch
-            && !registry.offers(&branch.lock)
-        {
+        page.tools_on = self.tools_of_new_chats(viewer).await?;
+        let asked = self.0.next_chat(viewer).await.map_err(api_error)?.params.thinking;
+        page.draft.thinking = page.draft.thinking.or(asked.map(Thinking::level));
+        page.notices.extend(self.found_at_first(viewer).await?);
+        Ok(page)
+    }
+
+    /// Tells where the branch's model cannot be used. A branch goes on with its model when the menus no longer show it.
+    fn tell_model_of(&self, branch: &Branch, page: &mut ChatPage) {
+        let registry = self.0.supervisor().registry();
+        if !registry.offers(&branch.lock) {
             page.notices.push(Notice::ModelUnavailable { lock: branch.lock.clone() });
         }
-        // A branch goes on with its model when the menus no longer show it.
-        if let Some(branch) = &path.branch
-            && page.models.iter().all(|model| model.lock != branch.lock)
-        {
+        if page.models.iter().all(|model| model.lock != branch.lock) {
             page.models.extend(registry.models_with_hidden().into_iter().find(|model| model.lock == branch.lock));
         }
-        page.has_more_before = path.has_more_before;
-        page.leaves = self.0.leaves(viewer, id).await.map_err(api_error)?;
-        page.end = self.draw(viewer, end.into_iter().collect()).await?.pop();
-        page.draft.thinking = page.draft.thinking.or(path.chat.settings.params.thinking.map(Thinking::level));
-        page.chat = Some(path.chat.clone());
-        page.branch = path.branch.clone();
-        page.turns = self.drawn(viewer, path).await?;
-        Ok(page)
     }
 
     pub async fn rename_chat(&self, viewer: UserId, id: ChatId, title: String) -> Result<(), ApiError> {

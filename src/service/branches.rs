@@ -13,7 +13,7 @@ use turnleaf_domain::branch::{ContextPolicy, Frozen};
 use turnleaf_domain::capabilities::Capabilities;
 use turnleaf_domain::chat::check_title;
 use turnleaf_domain::provider::Model;
-use turnleaf_domain::{Branch, BranchId, ChatId, Invalid, Lock, Origin, Role, TurnId, UserId, limits};
+use turnleaf_domain::{Branch, BranchId, ChatId, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::{branches, chats, turns};
@@ -146,21 +146,7 @@ impl Service {
             return Ok(Made::before(branch));
         }
         let chat = self.hold_chat(&mut tx, owner, chat).await?;
-        let from = match new.from_turn_id {
-            Some(id) => Some(self.turn_in(owner, chat.id, "from_turn_id", id).await?),
-            None => match turns::leaf_of_chat(self.db(), owner, chat.id).await? {
-                Some(leaf) => turns::find(self.db(), owner, leaf).await?,
-                None => None,
-            },
-        };
-        // What is left behind is a reply; a message without one is answered by trying it again.
-        let from = match from {
-            Some(turn) if turn.role == Role::User => match turn.prev_turn_id {
-                Some(reply) => turns::find(self.db(), owner, reply).await?,
-                None => None,
-            },
-            from => from,
-        };
+        let from = self.turn_to_leave(owner, chat.id, new.from_turn_id).await?;
         let source = match (&from, chat.default_branch_id) {
             (Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
             (None, Some(id)) => branches::find(self.db(), owner, id).await?,
@@ -182,6 +168,30 @@ impl Service {
         }
         tx.commit().await?;
         Ok(Made::now(branch))
+    }
+
+    /// The turn that a new branch leaves: this one, else the end of the path that is shown; none in an empty chat. A
+    /// reply is left behind; a message without one is answered by trying it again.
+    async fn turn_to_leave(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        named: Option<TurnId>,
+    ) -> Result<Option<Turn>, ServiceError> {
+        let from = match named {
+            Some(id) => Some(self.turn_in(owner, chat, "from_turn_id", id).await?),
+            None => match turns::leaf_of_chat(self.db(), owner, chat).await? {
+                Some(leaf) => turns::find(self.db(), owner, leaf).await?,
+                None => None,
+            },
+        };
+        Ok(match from {
+            Some(turn) if turn.role == Role::User => match turn.prev_turn_id {
+                Some(reply) => turns::find(self.db(), owner, reply).await?,
+                None => None,
+            },
+            from => from,
+        })
     }
 
     pub async fn change_branch(

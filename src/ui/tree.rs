@@ -46,7 +46,6 @@ pub fn TreeMap(
             state.change(|ask| ask.at = leaf.or(ask.at));
         },
     );
-    let input_method = InputMethod::default();
     let words = RwSignal::new(state.ask.with_untracked(|ask| ask.words.clone()));
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
@@ -61,34 +60,7 @@ pub fn TreeMap(
         let at = ask.at.into_iter().collect();
         view! { {hidden("at", at)} {hidden("open", ask.open)} {hidden("shut", ask.shut)} }
     };
-    let summary = move || {
-        let words = state.page.with(|page| page.as_ref().map(|page| said::summary(page.turns, page.leaves, page.hits)));
-        words.unwrap_or_else(|| said::loading().to_owned())
-    };
-    let is_filtered = move || state.page.with(|page| page.as_ref().is_some_and(|page| page.hits.is_some()));
-    let clear = move |event: MouseEvent| {
-        event.prevent_default();
-        words.set(String::new());
-        state.change(|ask| (ask.words, ask.from) = (String::new(), None));
-    };
     let clear_to = action.clone();
-    let empty = live(move || {
-        let words = state.page.with(|page| match page.as_ref()? {
-            page if page.turns == 0 => Some(said::no_turns()),
-            page if page.leaves < 2 && page.hits.is_none() => Some(said::no_branches()),
-            _ => None,
-        })?;
-        Some(view! { <p class="hint">{words}</p> })
-    });
-    let problem = live(move || {
-        let why = state.problem.get()?;
-        Some(view! {
-            <div class="hint">
-                <p>{said::failed()}" "{why}</p>
-                <button type="button" class="button" on:click=move |_| state.load()>{words::retry()}</button>
-            </div>
-        })
-    });
     let drawn = rows(
         move || state.page.with(|page| page.as_ref().map(|page| page.rows.clone()).unwrap_or_default()),
         key_of,
@@ -103,32 +75,11 @@ pub fn TreeMap(
     view! {
         <div class="tree-map">
             <form class="tree-form" method="get" action=action on:submit=on_submit>
-                <div class="tree-filter" role="search">
-                    <input
-                        class="field"
-                        type="search"
-                        name="q"
-                        aria-label=said::filter()
-                        placeholder=said::filter()
-                        maxlength="200"
-                        value=words.get_untracked()
-                        prop:value=move || words.get()
-                        on:input=move |event| words.set(event_target_value(&event))
-                        on:keydown=move |event| input_method.guard(&event)
-                        on:compositionend=move |event| input_method.ended(&event)
-                    />
-                    <button type="submit" class="button">{said::apply()}</button>
-                </div>
+                <TreeFilter words/>
                 {move || kept()}
-                <p class="tree-summary">
-                    {move || summary()}
-                    {move || is_filtered().then(|| view! {
-                        " "
-                        <a href=clear_to.clone() on:click=clear>{said::clear()}</a>
-                    })}
-                </p>
-                {problem}
-                {empty}
+                <TreeSummary state words clear_to/>
+                <LoadProblem state/>
+                <EmptyHint state/>
                 <PageTurner state is_on=false/>
                 <div
                     id="tree"
@@ -145,6 +96,81 @@ pub fn TreeMap(
             {card}
         </div>
     }
+}
+
+/// The words that rows must have.
+#[component]
+fn TreeFilter(words: RwSignal<String>) -> impl IntoView {
+    let input_method = InputMethod::default();
+    view! {
+        <div class="tree-filter" role="search">
+            <input
+                class="field"
+                type="search"
+                name="q"
+                aria-label=said::filter()
+                placeholder=said::filter()
+                maxlength="200"
+                value=words.get_untracked()
+                prop:value=move || words.get()
+                on:input=move |event| words.set(event_target_value(&event))
+                on:keydown=move |event| input_method.guard(&event)
+                on:compositionend=move |event| input_method.ended(&event)
+            />
+            <button type="submit" class="button">{said::apply()}</button>
+        </div>
+    }
+}
+
+/// How much the tree has, and the way to see all of it again.
+#[component]
+fn TreeSummary(state: TreeState, words: RwSignal<String>, clear_to: String) -> impl IntoView {
+    let summary = move || {
+        let words = state.page.with(|page| page.as_ref().map(|page| said::summary(page.turns, page.leaves, page.hits)));
+        words.unwrap_or_else(|| said::loading().to_owned())
+    };
+    let is_filtered = move || state.page.with(|page| page.as_ref().is_some_and(|page| page.hits.is_some()));
+    let clear = move |event: MouseEvent| {
+        event.prevent_default();
+        words.set(String::new());
+        state.change(|ask| (ask.words, ask.from) = (String::new(), None));
+    };
+    view! {
+        <p class="tree-summary">
+            {move || summary()}
+            {move || is_filtered().then(|| view! {
+                " "
+                <a href=clear_to.clone() on:click=clear>{said::clear()}</a>
+            })}
+        </p>
+    }
+}
+
+/// Why the tree could not be loaded, and the way to try again.
+#[component]
+fn LoadProblem(state: TreeState) -> impl IntoView {
+    live(move || {
+        let why = state.problem.get()?;
+        Some(view! {
+            <div class="hint">
+                <p>{said::failed()}" "{why}</p>
+                <button type="button" class="button" on:click=move |_| state.load()>{words::retry()}</button>
+            </div>
+        })
+    })
+}
+
+/// What a tree without turns or branches says of itself.
+#[component]
+fn EmptyHint(state: TreeState) -> impl IntoView {
+    live(move || {
+        let words = state.page.with(|page| match page.as_ref()? {
+            page if page.turns == 0 => Some(said::no_turns()),
+            page if page.leaves < 2 && page.hits.is_none() => Some(said::no_branches()),
+            _ => None,
+        })?;
+        Some(view! { <p class="hint">{words}</p> })
+    })
 }
 
 /// The way to the rows that are not on screen; nothing where there are none.

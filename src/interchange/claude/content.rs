@@ -15,21 +15,27 @@ use crate::media;
 use crate::notes::Notes;
 use crate::report::What;
 
+/// What is known of a message before its pieces are read.
+pub(crate) struct Head<'m> {
+    pub id: &'m str,
+    pub role: Role,
+    pub created_at: Option<DateTime<Utc>>,
+}
+
 /// A message's pieces: its blocks, or its text where it has none; and its files.
 pub(crate) fn pieces(
     message: &Value,
-    id: &str,
-    role: Role,
-    created_at: Option<DateTime<Utc>>,
+    head: &Head<'_>,
     calls: &mut Calls,
     parts: &Parts,
     notes: &mut Notes,
 ) -> Vec<Piece> {
-    let author = match role {
+    let author = match head.role {
         Role::User => Author::User,
         Role::Assistant => Author::Assistant,
         Role::System => Author::System,
     };
+    let (id, created_at) = (head.id, head.created_at);
     let mut reader = Reader { id, author, created_at, parts, pieces: Vec::new(), open: Open::default(), calls };
     let blocks = fields::list(message, "content");
     for (at, block) in blocks.iter().enumerate() {

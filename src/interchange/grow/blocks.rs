@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::soil::Soil;
-use crate::conversation::{Body, Message, Piece};
+use crate::conversation::{Body, File, Message, Piece, Source};
 use crate::domain::attachment::{CARD, Card, is_reference};
 use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
 use crate::domain::sources::{self, Given};
@@ -68,73 +68,15 @@ impl Sheet<'_, '_> {
                     let block = self.add(&mut blocks, piece, call(id, name, arguments, arguments_raw.clone(), status));
                     calls.insert(id, block);
                 }
-                (Body::Answer { id, name, result, success, metadata }, Role::Assistant | Role::User) => {
+                (Body::Answer { id, .. }, Role::Assistant | Role::User) => {
                     // A call has one result, and in a reply it is the reply's own.
                     let own = calls.remove(id.as_str());
-                    let found = if message.role == Role::User { self.open_call_before(id) } else { own };
-                    let parent = match (found, message.role) {
-                        (Some(call), _) => call,
-                        (None, Role::User) => {
-                            (self.tell)(What::Lost, format!("a result of `{name}` answers no call before it"));
-                            continue;
-                        }
-                        (None, _) => {
-                            (self.tell)(
-                                What::PutRight,
-                                format!("the call of the result of `{name}` is missing: one was made"),
-                            );
-                            let (arguments, raw) = self.arguments_above(id);
-                            let status = if *success { ToolStatus::Done } else { ToolStatus::Failed };
-                            let made = call(id, name, &arguments, raw, status);
-                            self.add(&mut blocks, &Piece { author: Author::Assistant, ..piece.clone() }, made)
-                        }
-                    };
-                    let content = Content::ToolResult {
-                        tool_use_id: id.clone(),
-                        tool_name: name.clone(),
-                        result: result.clone(),
-                        success: *success,
-                        is_error: !success,
-                        metadata: metadata.clone(),
-                    };
-                    self.add(&mut blocks, &Piece { author: Author::Tool, ..piece.clone() }, content);
-                    if let Some(block) = blocks.last_mut() {
-                        block.parent_block_id = Some(parent);
-                    }
+                    self.add_answer(&mut blocks, piece, own);
                 }
-                (Body::Picture { file, .. } | Body::Attachment { file }, role) => {
-                    let Some(content) = self.soil.files.get(&(self.at, number)) else { continue };
-                    let content = match (role, content) {
-                        (Role::User, _) | (_, Content::Text { .. }) | (Role::Assistant, Content::Image { .. }) => {
-                            content.clone()
-                        }
-                        _ => {
-                            (self.tell)(What::Lost, format!("a message of the {} has no files", role.as_str()));
-                            Content::text(format!("[{}]", file.name))
-                        }
-                    };
-                    let is_document = is_reference(&content);
-                    self.add(&mut blocks, piece, content);
-                    if let Some(block) = blocks.last_mut().filter(|_| is_document) {
-                        // What its chip says, and what a model is told that it is called.
-                        let title = if file.name.trim().is_empty() { "file" } else { file.name.as_str() };
-                        let card = Card { title: title.to_owned(), ..Card::default() };
-                        block.block_metadata = json!({ CARD: card });
-                    }
+                (Body::Picture { file, .. } | Body::Attachment { file }, _) => {
+                    self.add_file(&mut blocks, number, piece, file);
                 }
-                (Body::Sources(list), Role::Assistant) => {
-                    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-                    let given = list.iter().map(|source| Given {
-                        url: source.url.clone(),
-                        title: source.title.clone(),
-                        quote: source.snippet.clone(),
-                        place: source.stretch.map(|(start, end)| (count(start), count(end))),
-                    });
-                    match sources::block_of(given) {
-                        Some(fields) => drop(self.add(&mut blocks, piece, Content::Other(fields))),
-                        None => (self.tell)(What::Lost, "its sources have no addresses".to_owned()),
-                    }
-                }
+                (Body::Sources(list), Role::Assistant) => self.add_sources(&mut blocks, piece, list),
                 (body, role) => {
                     let (what, role) = (what(body), role.as_str());
                     (self.tell)(What::Lost, format!("{what} in a message of the {role} has no place here"));
@@ -151,6 +93,73 @@ impl Sheet<'_, '_> {
             _ => true,
         });
         (blocks, shows)
+    }
+
+    /// A result behind its call: the one of this reply, of the turn above for a client's, else one that is made for it.
+    fn add_answer(&mut self, blocks: &mut Vec<Block>, piece: &Piece, own: Option<BlockId>) {
+        let Body::Answer { id, name, result, success, metadata } = &piece.body else { return };
+        let role = self.message.role;
+        let found = if role == Role::User { self.open_call_before(id) } else { own };
+        let parent = match (found, role) {
+            (Some(call), _) => call,
+            (None, Role::User) => {
+                return (self.tell)(What::Lost, format!("a result of `{name}` answers no call before it"));
+            }
+            (None, _) => {
+                (self.tell)(What::PutRight, format!("the call of the result of `{name}` is missing: one was made"));
+                let (arguments, raw) = self.arguments_above(id);
+                let status = if *success { ToolStatus::Done } else { ToolStatus::Failed };
+                let made = call(id, name, &arguments, raw, status);
+                self.add(blocks, &Piece { author: Author::Assistant, ..piece.clone() }, made)
+            }
+        };
+        let content = Content::ToolResult {
+            tool_use_id: id.clone(),
+            tool_name: name.clone(),
+            result: result.clone(),
+            success: *success,
+            is_error: !success,
+            metadata: metadata.clone(),
+        };
+        self.add(blocks, &Piece { author: Author::Tool, ..piece.clone() }, content);
+        if let Some(block) = blocks.last_mut() {
+            block.parent_block_id = Some(parent);
+        }
+    }
+
+    /// What a picture or an attachment became, where the message may have files. `number` is the piece's.
+    fn add_file(&mut self, blocks: &mut Vec<Block>, number: usize, piece: &Piece, file: &File) {
+        let Some(content) = self.soil.files.get(&(self.at, number)) else { return };
+        let content = match (self.message.role, content) {
+            (Role::User, _) | (_, Content::Text { .. }) | (Role::Assistant, Content::Image { .. }) => content.clone(),
+            (role, _) => {
+                (self.tell)(What::Lost, format!("a message of the {} has no files", role.as_str()));
+                Content::text(format!("[{}]", file.name))
+            }
+        };
+        let is_document = is_reference(&content);
+        self.add(blocks, piece, content);
+        if let Some(block) = blocks.last_mut().filter(|_| is_document) {
+            // What its chip says, and what a model is told that it is called.
+            let title = if file.name.trim().is_empty() { "file" } else { file.name.as_str() };
+            let card = Card { title: title.to_owned(), ..Card::default() };
+            block.block_metadata = json!({ CARD: card });
+        }
+    }
+
+    /// The pages that a reply names as its sources, in one block.
+    fn add_sources(&mut self, blocks: &mut Vec<Block>, piece: &Piece, list: &[Source]) {
+        let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let given = list.iter().map(|source| Given {
+            url: source.url.clone(),
+            title: source.title.clone(),
+            quote: source.snippet.clone(),
+            place: source.stretch.map(|(start, end)| (count(start), count(end))),
+        });
+        match sources::block_of(given) {
+            Some(fields) => drop(self.add(blocks, piece, Content::Other(fields))),
+            None => (self.tell)(What::Lost, "its sources have no addresses".to_owned()),
+        }
     }
 
     /// The sentence of a failure, as a reply that failed here has it.

@@ -14,13 +14,15 @@ use crate::domain::{BranchId, Chat, Lock, Origin, UNKNOWN_MODEL};
 pub(super) struct Plan {
     /// By message the number of its branch, from 0.
     pub of: HashMap<usize, usize>,
+    /// By message its lock.
+    pub locks: HashMap<usize, Lock>,
     /// By number its messages in order; never empty.
     chains: Vec<Vec<usize>>,
 }
 
 /// The lock of each message. A question takes that of its first reply, so that an exchange lies on one branch. A reply
 /// that names no model is of the conversation's.
-pub(super) fn locks(conversation: &Conversation, kept: &Kept, provider: &str) -> HashMap<usize, Lock> {
+fn locks(conversation: &Conversation, kept: &Kept, provider: &str) -> HashMap<usize, Lock> {
     let messages = &conversation.messages;
     let own = |at: usize| {
         let model = messages[at].model.as_ref().or(conversation.model.as_ref());
@@ -40,8 +42,8 @@ pub(super) fn locks(conversation: &Conversation, kept: &Kept, provider: &str) ->
 }
 
 /// Along a path a branch goes on with the first child of the same lock; every other child begins one.
-pub(super) fn plan(kept: &Kept, locks: &HashMap<usize, Lock>) -> Plan {
-    let mut plan = Plan::default();
+pub(super) fn plan(conversation: &Conversation, kept: &Kept, provider: &str) -> Plan {
+    let mut plan = Plan { locks: locks(conversation, kept, provider), ..Plan::default() };
     let mut goes_on: HashMap<usize, usize> = HashMap::new();
     for &at in &kept.order {
         let parent = kept.parent(at);
@@ -53,7 +55,7 @@ pub(super) fn plan(kept: &Kept, locks: &HashMap<usize, Lock>) -> Plan {
         });
         plan.of.insert(at, number);
         plan.chains[number].push(at);
-        if let Some(next) = kept.children(Some(at)).iter().find(|child| locks.get(child) == locks.get(&at)) {
+        if let Some(next) = kept.children(Some(at)).iter().find(|child| plan.locks.get(child) == plan.locks.get(&at)) {
             goes_on.insert(at, *next);
         }
     }
@@ -75,16 +77,13 @@ pub(super) fn bound(plan: &mut Plan, kept: &mut Kept, most: usize) -> Option<(us
 }
 
 /// The rows of the branches, in the order of their beginnings.
-pub(super) fn rows(
+pub(super) fn rows<'t>(
     plan: &Plan,
     kept: &Kept,
-    locks: &HashMap<usize, Lock>,
     chat: &Chat,
-    turns: &[Turn],
-    turn_of: &HashMap<usize, usize>,
+    turn: &dyn Fn(usize) -> Option<&'t Turn>,
     id: &dyn Fn(usize) -> BranchId,
 ) -> Vec<ArchivedBranch> {
-    let turn = |at: &usize| turn_of.get(at).map(|number| &turns[*number]);
     let row = |(number, chain): (usize, &Vec<usize>)| {
         let (first, last) = (chain.first()?, chain.last()?);
         let fork = kept.parent(*first);
@@ -92,15 +91,15 @@ pub(super) fn rows(
             id: id(number),
             chat_id: chat.id,
             name: if number == 0 { "main".to_owned() } else { format!("branch {}", number + 1) },
-            lock: locks.get(first)?.clone(),
+            lock: plan.locks.get(first)?.clone(),
             parent_branch_id: fork.and_then(|fork| plan.of.get(&fork)).map(|parent| id(*parent)),
-            fork_turn_id: fork.as_ref().and_then(turn).map(|turn| turn.id),
-            head_turn_id: turn(last).map(|turn| turn.id),
+            fork_turn_id: fork.and_then(turn).map(|turn| turn.id),
+            head_turn_id: turn(*last).map(|turn| turn.id),
             origin: Origin::Import,
             label: None,
             pinned: false,
             policy: ContextPolicy::default(),
-            created_at: turn(first)?.created_at,
+            created_at: turn(*first)?.created_at,
         };
         Some(ArchivedBranch { branch, system_prompt: chat.system_prompt.clone(), tools: Some(Vec::new()) })
     };

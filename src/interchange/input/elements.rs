@@ -194,40 +194,9 @@ impl<'w> Cutter<'w> {
                 }
                 Mode::Brackets => {
                     at += 1;
-                    match byte {
-                        b'"' => {
-                            self.in_string = true;
-                            if self.is_top_member() {
-                                self.key.clear();
-                            }
-                        }
-                        b'[' if self.opens_list() => {
-                            self.kept.clear();
-                            (self.values, self.too_much, self.is_holder) = (0, None, true);
-                            (self.mode, self.depth, self.base) = (Mode::Between, 2, 2);
-                        }
-                        b'{' | b'[' => {
-                            self.depth += 1;
-                            self.count();
-                        }
-                        b'}' | b']' => {
-                            self.depth -= 1;
-                            if self.depth == self.base {
-                                self.mode = Mode::Between;
-                                if self.base == 0 && self.is_holder {
-                                    (self.values, self.too_much, self.is_holder) = (0, None, false);
-                                } else {
-                                    self.keep(&chunk[from..at]);
-                                    return (at, Some(End::Element));
-                                }
-                            }
-                        }
-                        b':' if self.is_top_member() => self.has_colon = true,
-                        b',' => {
-                            self.has_colon &= !self.is_top_member();
-                            self.count();
-                        }
-                        _ => {}
+                    if self.step_in_brackets(byte) {
+                        self.keep(&chunk[from..at]);
+                        return (at, Some(End::Element));
                     }
                 }
             }
@@ -236,6 +205,45 @@ impl<'w> Cutter<'w> {
             self.keep(&chunk[from..]);
         }
         (chunk.len(), None)
+    }
+
+    /// Takes one byte within a value that has brackets; true where it ends an element.
+    #[inline]
+    fn step_in_brackets(&mut self, byte: u8) -> bool {
+        match byte {
+            b'"' => {
+                self.in_string = true;
+                if self.is_top_member() {
+                    self.key.clear();
+                }
+            }
+            b'[' if self.opens_list() => {
+                self.kept.clear();
+                (self.values, self.too_much, self.is_holder) = (0, None, true);
+                (self.mode, self.depth, self.base) = (Mode::Between, 2, 2);
+            }
+            b'{' | b'[' => {
+                self.depth += 1;
+                self.count();
+            }
+            b'}' | b']' => {
+                self.depth -= 1;
+                if self.depth == self.base {
+                    self.mode = Mode::Between;
+                    if self.base > 0 || !self.is_holder {
+                        return true;
+                    }
+                    (self.values, self.too_much, self.is_holder) = (0, None, false);
+                }
+            }
+            b':' if self.is_top_member() => self.has_colon = true,
+            b',' => {
+                self.has_colon &= !self.is_top_member();
+                self.count();
+            }
+            _ => {}
+        }
+        false
     }
 
     /// Walks to the end of the string or of the chunk.

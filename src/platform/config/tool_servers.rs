@@ -136,45 +136,22 @@ fn one(entry: ToolServerEntry, environment: &Environment) -> Result<ToolServer, 
     }
     let wrong = |field: &str, what: &str| ConfigError::new(format!("{field} of the tool server `{id}` {what}"));
     let reach = match (entry.command, entry.url) {
+        (Some(_), None) if !entry.headers.is_empty() => {
+            return Err(wrong("headers", "are for a server with a url"));
+        }
         (Some(argv), None) => {
-            if !entry.headers.is_empty() {
-                return Err(wrong("headers", "are for a server with a url"));
-            }
-            if argv.first().is_none_or(|program| program.is_empty()) {
-                return Err(wrong("command", "must be a list that begins with a program"));
-            }
-            if argv.iter().any(|part| part.contains('\0')) {
-                return Err(wrong("command", Invalid::HAS_NUL));
-            }
+            let argv = checked_command(argv, &wrong)?;
             let folder = entry.folder.map(|folder| checked_folder(&folder, &wrong)).transpose()?;
-            let mut env = BTreeMap::new();
-            for (name, value) in entry.env {
-                if !is_variable(&name) {
-                    return Err(wrong("env", &format!("has `{name}`, which is no name of a variable")));
-                }
-                let value = secret(value, environment, || format!("env.{name} of the tool server `{id}`"))?;
-                env.insert(name, value);
-            }
+            let env = checked_env(entry.env, environment, &id, &wrong)?;
             Reach::Program { argv, env, folder }
         }
+        (None, Some(_)) if !entry.env.is_empty() || entry.folder.is_some() => {
+            return Err(wrong("env and folder", "are for a server with a command"));
+        }
         (None, Some(url)) => {
-            if !entry.env.is_empty() || entry.folder.is_some() {
-                return Err(wrong("env and folder", "are for a server with a command"));
-            }
             let url = base_url::check(&url).and_then(|url| base_url::parse(&url));
             let url = url.map_err(|what| wrong("url", what))?;
-            let mut headers = Vec::new();
-            for (name, value) in entry.headers {
-                if !base_url::is_header_name(&name) {
-                    return Err(wrong("headers", &format!("have `{name}`, which is no name of a header")));
-                }
-                let value = secret(value, environment, || format!("headers.{name} of the tool server `{id}`"))?;
-                if !value.expose_secret().bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-                    return Err(wrong("headers", &format!("have `{name}`, which is not one line of ASCII characters")));
-                }
-                headers.push((name.to_ascii_lowercase(), value));
-            }
-            Reach::Http { url, headers }
+            Reach::Http { url, headers: checked_headers(entry.headers, environment, &id, &wrong)? }
         }
         (Some(_), Some(_)) => return Err(wrong("command and url", "are both set: set one")),
         (None, None) => return Err(wrong("command or url", "is missing")),
@@ -194,6 +171,56 @@ fn one(entry: ToolServerEntry, environment: &Environment) -> Result<ToolServer, 
     }
     let trusted_tools = trusted_tools(entry.trusted_tools, &wrong)?;
     Ok(ToolServer { name, reach, idle, total, trusted_tools, id })
+}
+
+/// The words that begin a program.
+fn checked_command(argv: Vec<String>, wrong: &impl Fn(&str, &str) -> ConfigError) -> Result<Vec<String>, ConfigError> {
+    if argv.first().is_none_or(|program| program.is_empty()) {
+        return Err(wrong("command", "must be a list that begins with a program"));
+    }
+    if argv.iter().any(|part| part.contains('\0')) {
+        return Err(wrong("command", Invalid::HAS_NUL));
+    }
+    Ok(argv)
+}
+
+/// The variables of a program, with their secrets.
+fn checked_env(
+    entries: BTreeMap<String, SecretEntry>,
+    environment: &Environment,
+    id: &str,
+    wrong: &impl Fn(&str, &str) -> ConfigError,
+) -> Result<BTreeMap<String, SecretString>, ConfigError> {
+    let mut env = BTreeMap::new();
+    for (name, value) in entries {
+        if !is_variable(&name) {
+            return Err(wrong("env", &format!("has `{name}`, which is no name of a variable")));
+        }
+        let value = secret(value, environment, || format!("env.{name} of the tool server `{id}`"))?;
+        env.insert(name, value);
+    }
+    Ok(env)
+}
+
+/// The headers of an address, with their secrets.
+fn checked_headers(
+    entries: BTreeMap<String, SecretEntry>,
+    environment: &Environment,
+    id: &str,
+    wrong: &impl Fn(&str, &str) -> ConfigError,
+) -> Result<Vec<(String, SecretString)>, ConfigError> {
+    let mut headers = Vec::new();
+    for (name, value) in entries {
+        if !base_url::is_header_name(&name) {
+            return Err(wrong("headers", &format!("have `{name}`, which is no name of a header")));
+        }
+        let value = secret(value, environment, || format!("headers.{name} of the tool server `{id}`"))?;
+        if !value.expose_secret().bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return Err(wrong("headers", &format!("have `{name}`, which is not one line of ASCII characters")));
+        }
+        headers.push((name.to_ascii_lowercase(), value));
+    }
+    Ok(headers)
 }
 
 fn trusted_tools(

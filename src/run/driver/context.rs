@@ -10,19 +10,32 @@ use tokio::time::{Instant, sleep};
 use super::attached::of_path;
 use super::handed_over::hand_in;
 use super::run::{Context, Halt, Run};
-use crate::paths::Step;
+use crate::paths::{Path, Step};
+use turnleaf_domain::branch::Frozen;
 use turnleaf_domain::context::{
     Mode, PathTurn, Raw, RequestManifest, is_masked, keep_at_provider, manifest, may_go_on, own_results, own_steps,
 };
 use turnleaf_domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
 use turnleaf_domain::tool::{Called, OfferedTool};
-use turnleaf_domain::{Author, Block, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
+use turnleaf_domain::{Author, Block, BranchId, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
 use turnleaf_providers::provider::{Attached, ChatRequest, HistoryTurn};
 use turnleaf_providers::response::Response;
+use turnleaf_store::branches::OnPath;
 use turnleaf_store::{StoreError, branches};
 
 /// The pause before a busy database is asked again.
 const TRY_AGAIN: Duration = Duration::from_millis(200);
+
+/// The path above a turn, as it was read.
+struct ReadPath {
+    path: Path,
+    branches: HashMap<BranchId, OnPath>,
+    /// By turn the bytes of those replies that may go out as they came.
+    raws: HashMap<TurnId, (Raw, Vec<Response>)>,
+    /// What the turn's own branch holds fixed, and what its provider keeps of it.
+    frozen: Frozen,
+    state: ProviderState,
+}
 
 impl Run<'_> {
     /// The next request of this turn, and what went into it.
@@ -189,7 +202,8 @@ impl Run<'_> {
         turns
     }
 
-    async fn read_context(&self) -> Result<Context, StoreError> {
+    /// Reads the path above this turn, with the branches that it runs along and the bytes of its replies.
+    async fn read_path(&self) -> Result<ReadPath, StoreError> {
         let db = self.supervisor.db();
         let branch_id = self.job.turn.branch_id;
         // None of them waits for another: a person waits for all of them.
@@ -204,7 +218,6 @@ impl Run<'_> {
         let (own, begun, branches) =
             tokio::try_join!(branches::of_run(db, branch_id), begun, branches::of_path(db, owner, branch_id))?;
         let (frozen, state) = own.unwrap_or_default();
-        let policy = branches.get(&branch_id).map(|branch| branch.policy);
         let lock_of = |turn: &Turn| branches.get(&turn.branch_id).map(|branch| &branch.lock);
         let is_own = |turn: &Turn| turn.role == Role::Assistant && lock_of(turn) == Some(&self.job.lock);
         let (path, mut steps) = match begun {
@@ -217,6 +230,13 @@ impl Run<'_> {
                 raws.insert(turn.id, kept(turn, &steps, self.provider.api()));
             }
         }
+        Ok(ReadPath { path, branches, raws, frozen, state })
+    }
+
+    async fn read_context(&self) -> Result<Context, StoreError> {
+        let ReadPath { path, branches, mut raws, frozen, state } = self.read_path().await?;
+        let policy = branches.get(&self.job.turn.branch_id).map(|branch| branch.policy);
+        let lock_of = |turn: &Turn| branches.get(&turn.branch_id).map(|branch| &branch.lock);
         // Replies up to the one that the provider refused; none where that one is not on this path.
         let refused = state.reasoning_left_out_until.and_then(|until| path.iter().position(|turn| turn.id == until));
         let is_refused = |at: usize| refused.is_some_and(|refused| at <= refused);
@@ -239,7 +259,7 @@ impl Run<'_> {
         let is_masked = is_masked(&manifest);
         // Where nobody knows whether it sees, it is shown the image; a refusal is learnt from.
         let sees = self.job.capabilities.images != Some(false);
-        let mut attached = of_path(db, owner, &path, &mut manifest, sees).await?;
+        let mut attached = of_path(self.supervisor.db(), self.job.owner, &path, &mut manifest, sees).await?;
         let earlier = path.iter().rev().find(|turn| turn.role == Role::Assistant).map(|turn| turn.id);
         let mut history: Vec<HistoryTurn> = path
             .into_iter()

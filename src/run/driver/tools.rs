@@ -47,17 +47,7 @@ impl Run<'_> {
     pub(super) async fn answer(&mut self, calls: Vec<PendingCall>) -> Result<Answered, Halt> {
         let live = self.live.clone();
         let mut heard = live.ear().listen();
-        let newest: Vec<BlockId> = calls.iter().map(|call| call.block_id).collect();
-        let mut step = Step::new(calls);
-        step.pause = self.recorder.turn().blocks.iter().find(|block| open_pause(block).is_some()).map(|block| block.id);
-        if step.pause.is_none()
-            && let Some(reason) = pause_before(self.recorder.turn(), &newest)
-        {
-            step.pause = Some(self.pause(reason).await?);
-        }
-        if step.pause.is_none() {
-            self.take_up(&mut step).await?;
-        }
+        let mut step = self.begin_step(calls).await?;
         let mut tick = ticking();
         let mut has_waited = false;
         let ending = loop {
@@ -112,6 +102,22 @@ impl Run<'_> {
         self.status(TurnStatus::Streaming);
         self.recorder.flush(Batch::default()).await?;
         Ok(Answered::Here)
+    }
+
+    /// Takes the calls up, unless the step pauses before them.
+    async fn begin_step(&mut self, calls: Vec<PendingCall>) -> Result<Step, Halt> {
+        let newest: Vec<BlockId> = calls.iter().map(|call| call.block_id).collect();
+        let mut step = Step::new(calls);
+        step.pause = self.recorder.turn().blocks.iter().find(|block| open_pause(block).is_some()).map(|block| block.id);
+        if step.pause.is_none()
+            && let Some(reason) = pause_before(self.recorder.turn(), &newest)
+        {
+            step.pause = Some(self.pause(reason).await?);
+        }
+        if step.pause.is_none() {
+            self.take_up(&mut step).await?;
+        }
+        Ok(step)
     }
 
     /// Stops before the calls run; gives the block that says so.

@@ -17,7 +17,7 @@ use turnleaf_store::blobs::{self, BlobOf};
 use turnleaf_store::generations::raw::{self, Chunk};
 use turnleaf_store::turn_blocks::BlockOf;
 use turnleaf_store::turn_events::EventRow;
-use turnleaf_store::{Db, StoreError, branches, generations, turn_blocks, turn_events, turns};
+use turnleaf_store::{Db, StoreError, Tx, branches, generations, turn_blocks, turn_events, turns};
 use turnleaf_tools::toolbox::NewBlob;
 
 /// Batches that may wait for the writer. A full channel slows the runs, not the memory.
@@ -88,26 +88,32 @@ pub(super) async fn store(
         raw::append_chunks(&mut tx, &chunks).await?;
     }
     for entry in waiting {
-        if let Some(progress) = &entry.batch.progress
-            && !turns::progress(&mut tx, progress).await?
-        {
-            // Its run waits for each of them, so this is not a repeated one behind its own ending.
-            return Err(StoreError::NotUnique);
-        }
-        if let Some(end) = &entry.batch.generation_end {
-            generations::finish(&mut tx, end).await?;
-        }
-        let Some(ending) = &entry.batch.ending else { continue };
-        if !turns::finish(&mut tx, ending).await? {
-            // First terminal wins, with its events and blocks: nothing of the loser's is stored.
-            tracing::warn!(turn = %entry.turn_id, "a turn ended twice");
-            return Err(StoreError::NotUnique);
-        }
-        if let Some(state) = &entry.batch.provider_state {
-            branches::set_provider_state(&mut tx, ending.branch_id, state).await?;
-        }
+        store_progress(&mut tx, entry).await?;
     }
     tx.commit_repeatable().await
+}
+
+/// Stores how far the turn of an entry is, and its ending where it has one.
+async fn store_progress(tx: &mut Tx, entry: &Entry) -> Result<(), StoreError> {
+    if let Some(progress) = &entry.batch.progress
+        && !turns::progress(tx, progress).await?
+    {
+        // Its run waits for each of them, so this is not a repeated one behind its own ending.
+        return Err(StoreError::NotUnique);
+    }
+    if let Some(end) = &entry.batch.generation_end {
+        generations::finish(tx, end).await?;
+    }
+    let Some(ending) = &entry.batch.ending else { return Ok(()) };
+    if !turns::finish(tx, ending).await? {
+        // First terminal wins, with its events and blocks: nothing of the loser's is stored.
+        tracing::warn!(turn = %entry.turn_id, "a turn ended twice");
+        return Err(StoreError::NotUnique);
+    }
+    if let Some(state) = &entry.batch.provider_state {
+        branches::set_provider_state(tx, ending.branch_id, state).await?;
+    }
+    Ok(())
 }
 
 fn blob_of((block, blob): &(BlockId, NewBlob)) -> BlobOf<'_> {

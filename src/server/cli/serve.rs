@@ -67,6 +67,15 @@ struct House {
     close: BoxFuture<'static, Result<(), Failed>>,
 }
 
+/// The rooms below the routes, open.
+struct Rooms {
+    db: Db,
+    claim: WatchedClaim,
+    registry: Arc<Registry>,
+    supervisor: Supervisor,
+    service: Service,
+}
+
 /// The rooms that a reload of the configuration changes.
 struct Reloadable {
     service: Service,
@@ -143,14 +152,53 @@ async fn serve(
     closed
 }
 
-/// Opens and builds the rooms from the bottom up and merges their routes.
+/// Builds the server around its rooms and merges their routes.
 async fn compose(
     config: &Config,
     boot: BootId,
     shell: &HttpConfig,
     phases: &Shutdown,
 ) -> Result<(House, Reloadable), Failed> {
-    let shutdown = &phases.draining;
+    let shutdown = phases.draining.clone();
+    let Rooms { db, claim, registry, supervisor, service } = open_rooms(config, boot, &shutdown).await?;
+    begin_work(&service, &registry, &shutdown).await?;
+    let reloadable = Reloadable { service: service.clone(), registry };
+
+    let site = Arc::new(Site::open(config.site_root.as_deref()));
+    let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
+    let closing = CancellationToken::new();
+    let imports = service.clone();
+    let disk = service.clone();
+    let app = App::new(service, leptos, shell.transport, shutdown.clone(), closing.clone());
+    let journal = supervisor.clone();
+    let readiness = Readiness::new(phases.announced.clone(), database_check(db.clone()))
+        .with_journal(Arc::new(move || journal.journal_delay()))
+        .with_disk(Arc::new(move || {
+            let disk = disk.clone();
+            Box::pin(async move { disk.storage().has_free_disk(0).await })
+        }));
+    let router = router::router(&app, &site, readiness, shell);
+    let patience = config.drain.finish.value;
+    let sockets = app.sockets().clone();
+    let drain = Box::pin(async move {
+        shutdown.cancelled().await;
+        imports.stop_imports();
+        supervisor.drain(patience).await;
+        supervisor.toolbox().shut_down().await;
+        closing.cancel();
+        sockets.close();
+        // Their last words, but nobody is waited for who does not listen.
+        let _ = tokio::time::timeout(LAST_WORDS, sockets.wait()).await;
+    });
+    let close = Box::pin(async move {
+        db.close().await;
+        claim.release().await
+    });
+    Ok((House { router, drain, close }, reloadable))
+}
+
+/// Opens the rooms below the routes, from the bottom up.
+async fn open_rooms(config: &Config, boot: BootId, shutdown: &CancellationToken) -> Result<Rooms, Failed> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let db = Db::open_within(config.database.value.expose(), TimeLimits::SERVING).await?;
     let claim = claim::claim_and_migrate(&db, boot, &*clock).await?;
@@ -174,6 +222,12 @@ async fn compose(
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
     let service = service.with_storage(free_space::storage_limits(config));
     let service = service.with_imports(installation::imports(&config.data_dir.value, ImportJobs::in_folder)?);
+    Ok(Rooms { db, claim, registry, supervisor, service })
+}
+
+/// Loads what people have set up, and begins what is done beside serving.
+async fn begin_work(service: &Service, registry: &Arc<Registry>, shutdown: &CancellationToken) -> Result<(), Failed> {
+    let (owner, supervisor) = (service.local_owner(), service.supervisor());
     let left = service.settle_grafts().await?;
     if left > 0 {
         tracing::info!(left, "grafts wait for somebody to resume them, because the server restarted");
@@ -187,39 +241,7 @@ async fn compose(
     }
     tokio::spawn(resume(supervisor.clone()));
     tokio::spawn(keep_house(supervisor.clone(), registry.clone(), shutdown.clone()));
-    let reloadable = Reloadable { service: service.clone(), registry };
-
-    let site = Arc::new(Site::open(config.site_root.as_deref()));
-    let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
-    let closing = CancellationToken::new();
-    let imports = service.clone();
-    let disk = service.clone();
-    let app = App::new(service, leptos, shell.transport, shutdown.clone(), closing.clone());
-    let journal = supervisor.clone();
-    let readiness = Readiness::new(phases.announced.clone(), database_check(db.clone()))
-        .with_journal(Arc::new(move || journal.journal_delay()))
-        .with_disk(Arc::new(move || {
-            let disk = disk.clone();
-            Box::pin(async move { disk.storage().has_free_disk(0).await })
-        }));
-    let router = router::router(&app, &site, readiness, shell);
-    let (shutdown, patience) = (shutdown.clone(), config.drain.finish.value);
-    let sockets = app.sockets().clone();
-    let drain = Box::pin(async move {
-        shutdown.cancelled().await;
-        imports.stop_imports();
-        supervisor.drain(patience).await;
-        supervisor.toolbox().shut_down().await;
-        closing.cancel();
-        sockets.close();
-        // Their last words, but nobody is waited for who does not listen.
-        let _ = tokio::time::timeout(LAST_WORDS, sockets.wait()).await;
-    });
-    let close = Box::pin(async move {
-        db.close().await;
-        claim.release().await
-    });
-    Ok((House { router, drain, close }, reloadable))
+    Ok(())
 }
 
 /// Says at the start where files are read with every system call allowed: `doctor` tells more.

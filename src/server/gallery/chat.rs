@@ -16,7 +16,7 @@ use crate::ui::erased::view;
 use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
 use crate::ui::page::chat::deleting::DeletedNotice;
 use crate::ui::page::chat::find;
-use crate::ui::page::chat::header::ChatHeader;
+use crate::ui::page::chat::header::{ChatHeader, ShownBranch};
 use crate::ui::page::not_found::{failed, missing};
 use crate::ui::page::sending::SendingTurn;
 use crate::ui::state::ChatState;
@@ -66,13 +66,16 @@ fn header() -> AnyView {
             created_at: sample::time(0),
             updated_at: sample::time(0),
         };
+        let shown = ShownBranch {
+            branch: Signal::stored(Some(branch())),
+            from: Signal::stored(Some("main".to_owned())),
+            models: RwSignal::new(vec![super::composers::demo()]),
+        };
         view! {
             <ChatHeader
                 chat
                 title=Signal::stored(title)
-                branch=Some(branch())
-                branch_from=Some("main".to_owned())
-                models=RwSignal::new(vec![super::composers::demo()])
+                branch=shown
                 leaves=4_u64
                 finding=RwSignal::new(false)
                 last_reply=Signal::stored(Some(LEAF))

@@ -20,7 +20,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::{Dialog, FailedDeed, Failure};
 use crate::ui::model_picker::ModelPicker;
 use crate::ui::palette::SearchLink;
-use crate::ui::palette::body::PaletteView;
+use crate::ui::palette::body::{PaletteView, Pressed};
 use crate::ui::palette::choices::{Here, rows};
 use crate::ui::palette::entry::Entry;
 use crate::ui::palette::hits::{Found, Kind, recent};
@@ -106,8 +106,7 @@ fn palettes() -> AnyView {
                     said=Signal::stored(said)
                     on_input=Callback::new(|_| ())
                     on_ask=Callback::new(|_| ())
-                    obey=Callback::new(|_| ())
-                    close=Callback::new(|()| ())
+                    pressed=Pressed { obey: Callback::new(|_| ()), close: Callback::new(|()| ()) }
                 />
             </div>
         }

@@ -37,10 +37,6 @@ impl TransferPage {
                 "pg_dump --format=custom --file=FILE DATABASE\npg_restore --dbname=DATABASE FILE",
             )
         };
-        let auto = ("auto", words::by_content());
-        let options: Vec<_> =
-            [auto].into_iter().chain(formats().map(|name| (name, words::format_called(name)))).collect();
-        let from = choice("import", "from", words::what_it_is(), &options);
         let rows = self.jobs.iter().map(job_row).collect_view();
         let jobs = (!self.jobs.is_empty()).then(|| {
             view! {
@@ -59,21 +55,7 @@ impl TransferPage {
             <section class="panel">
                 <h2>{words::take_in()}</h2>
                 <p class="hint">{words::take_in_what()}</p>
-                <form class="form" method="post" action="/forms/import" enctype="multipart/form-data" data-upload="">
-                    {from.draw()}
-                    <label class="tick"><input type="checkbox" name="dry_run" value="1"/>{words::only_look()}</label>
-                    <div class="form-field">
-                        <label for="import-file">{words::file()}</label>
-                        <input class="field" type="file" id="import-file" name="file" required
-                            accept=".json,.jsonl,.zip,.gz,application/json,application/zip"/>
-                    </div>
-                    <div class="deeds"><button type="submit" class="button primary">{words::begin()}</button></div>
-                    <div class="upload-bar" hidden=true>
-                        <progress aria-label=words::sending()></progress>
-                        <span class="hint"></span>
-                        <button type="button" class="button">{app_words::cancel()}</button>
-                    </div>
-                </form>
+                {upload_form()}
             </section>
             {jobs}
             {storage_used(&self.storage)}
@@ -89,6 +71,30 @@ impl TransferPage {
             </section>
         };
         Page { section: Section::Data, title: words::title().to_owned(), said: self.said, body }
+    }
+}
+
+/// The form that sends a file to be taken in.
+fn upload_form() -> AnyView {
+    let auto = ("auto", words::by_content());
+    let options: Vec<_> = [auto].into_iter().chain(formats().map(|name| (name, words::format_called(name)))).collect();
+    let from = choice("import", "from", words::what_it_is(), &options);
+    view! {
+        <form class="form" method="post" action="/forms/import" enctype="multipart/form-data" data-upload="">
+            {from.draw()}
+            <label class="tick"><input type="checkbox" name="dry_run" value="1"/>{words::only_look()}</label>
+            <div class="form-field">
+                <label for="import-file">{words::file()}</label>
+                <input class="field" type="file" id="import-file" name="file" required
+                    accept=".json,.jsonl,.zip,.gz,application/json,application/zip"/>
+            </div>
+            <div class="deeds"><button type="submit" class="button primary">{words::begin()}</button></div>
+            <div class="upload-bar" hidden=true>
+                <progress aria-label=words::sending()></progress>
+                <span class="hint"></span>
+                <button type="button" class="button">{app_words::cancel()}</button>
+            </div>
+        </form>
     }
 }
 
@@ -167,44 +173,7 @@ impl ImportPage {
             }
         });
         let failed = (!has_begun).then(|| view! { <p role="status">{state}</p> });
-        let chats = report.chats.iter().take(SHOWN).map(|chat| {
-            let title = if chat.title.trim().is_empty() { words::untitled().to_owned() } else { chat.title.clone() };
-            let title = match chat.id {
-                Some(id) => view! { <a href=format!("/c/{id}") dir="auto">{title}</a> },
-                None => view! { <span dir="auto">{title}</span> },
-            };
-            let turns = (chat.turns > 0).then(|| chat.turns.to_string());
-            view! { <tr><td>{title}</td><td>{words::outcome(chat.outcome)}</td><td>{turns}</td></tr> }
-        });
-        let chats = (!report.chats.is_empty()).then(|| {
-            view! {
-                <section class="panel">
-                    <h2>{words::chats()}</h2>
-                    <table class="shortcut-table transfer-table">
-                        <tbody>{chats.collect_view()}</tbody>
-                    </table>
-                </section>
-            }
-        });
-        // What is told of a file is in English; a reader's voice should know.
-        let english = (locale().as_str() != "en").then_some("en");
-        let findings = report.findings.iter().take(SHOWN).map(|finding| {
-            view! {
-                <li lang=english>
-                    <strong>{words::kind(finding.kind)}</strong>" "<span dir="auto">{finding.place.clone()}</span>": "
-                    <span dir="auto">{finding.text.clone()}</span>
-                </li>
-            }
-        });
-        let findings = (!report.findings.is_empty()).then(|| {
-            view! {
-                <section class="panel">
-                    <h2>{words::findings()}</h2>
-                    {english.map(|_| view! { <p class="hint">{words::where_from()}</p> })}
-                    <ul class="plain-list">{findings.collect_view()}</ul>
-                </section>
-            }
-        });
+        let (chats, findings) = (chats_section(&report), findings_section(&report));
         let stop = (!is_over).then(|| {
             view! {
                 <form method="post" action="/forms/import/stop">
@@ -234,6 +203,52 @@ impl ImportPage {
         };
         Page { section: Section::Data, title: words::import().to_owned(), said: None, body }
     }
+}
+
+/// What became of each chat of a file.
+fn chats_section(report: &ImportReport) -> Option<AnyView> {
+    let chats = report.chats.iter().take(SHOWN).map(|chat| {
+        let title = if chat.title.trim().is_empty() { words::untitled().to_owned() } else { chat.title.clone() };
+        let title = match chat.id {
+            Some(id) => view! { <a href=format!("/c/{id}") dir="auto">{title}</a> },
+            None => view! { <span dir="auto">{title}</span> },
+        };
+        let turns = (chat.turns > 0).then(|| chat.turns.to_string());
+        view! { <tr><td>{title}</td><td>{words::outcome(chat.outcome)}</td><td>{turns}</td></tr> }
+    });
+    (!report.chats.is_empty()).then(|| {
+        view! {
+            <section class="panel">
+                <h2>{words::chats()}</h2>
+                <table class="shortcut-table transfer-table">
+                    <tbody>{chats.collect_view()}</tbody>
+                </table>
+            </section>
+        }
+    })
+}
+
+/// What was told of a file and its chats.
+fn findings_section(report: &ImportReport) -> Option<AnyView> {
+    // What is told of a file is in English; a reader's voice should know.
+    let english = (locale().as_str() != "en").then_some("en");
+    let findings = report.findings.iter().take(SHOWN).map(|finding| {
+        view! {
+            <li lang=english>
+                <strong>{words::kind(finding.kind)}</strong>" "<span dir="auto">{finding.place.clone()}</span>": "
+                <span dir="auto">{finding.text.clone()}</span>
+            </li>
+        }
+    });
+    (!report.findings.is_empty()).then(|| {
+        view! {
+            <section class="panel">
+                <h2>{words::findings()}</h2>
+                {english.map(|_| view! { <p class="hint">{words::where_from()}</p> })}
+                <ul class="plain-list">{findings.collect_view()}</ul>
+            </section>
+        }
+    })
 }
 
 /// The page that offers what a chat can go out as.

@@ -143,12 +143,7 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
             reseal = true;
             let loses_key = row.settings.has_key && change.key.is_none();
             let loses_headers = !row.settings.header_names.is_empty() && change.headers.is_none();
-            notices.extend(match (loses_key, loses_headers) {
-                (true, true) => Some("The address changed, so the key and the extra headers were cleared."),
-                (true, false) => Some("The address changed, so the key was cleared."),
-                (false, true) => Some("The address changed, so the extra headers were cleared."),
-                (false, false) => None,
-            });
+            notices.extend(cleared_with_address(loses_key, loses_headers));
             row.base_url = url;
         }
     }
@@ -182,6 +177,16 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
         sealer.seal(row, &secrets);
     }
     Ok(notices.into_iter().map(str::to_owned).collect())
+}
+
+/// The sentence about secrets that went with the address that they belonged to.
+fn cleared_with_address(loses_key: bool, loses_headers: bool) -> Option<&'static str> {
+    match (loses_key, loses_headers) {
+        (true, true) => Some("The address changed, so the key and the extra headers were cleared."),
+        (true, false) => Some("The address changed, so the key was cleared."),
+        (false, true) => Some("The address changed, so the extra headers were cleared."),
+        (false, false) => None,
+    }
 }
 
 /// The API of this name.

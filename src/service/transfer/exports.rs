@@ -30,7 +30,7 @@ use clean::clean_chat;
 use damages::Damages;
 use out::{Out, unwritable};
 pub use path::ExportedPath;
-use tree::ReadTurn;
+use tree::{ChatTree, ReadTurn};
 
 /// What is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,21 +83,8 @@ impl Service {
         let head = Head::now(self.clock().now());
         let writer = Writer::begin(Vec::new(), &head).map_err(unwritable)?;
         let mut out = Out { writer, send, blobs: LookedFor::new(), damages, damaged: 0 };
-        for sha256 in blobs {
-            let mut unread = Vec::new();
-            let found = blobs::find_with_damages(self.db(), owner, &sha256, &mut unread).await;
-            let found = out.damages.unless_damaged(found)?;
-            out.damages.unreadable(unread);
-            let found = found.flatten();
-            // What names one that is missing says so.
-            out.blobs.insert(sha256.clone(), found.is_some());
-            let Some(blob) = found else { continue };
-            let bytes = Kept(blob.bytes.to_vec());
-            let name = blob.name.filter(|name| !name.is_empty()).map(|name| self.without_keys(name));
-            out.writer.blob(&ArchivedBlob { sha256, mime: blob.mime, name, bytes }).map_err(unwritable)?;
-            if !out.flush().await {
-                return Ok(0);
-            }
+        if !self.write_blobs(owner, blobs, &mut out).await? {
+            return Ok(0);
         }
         for id in documents {
             let written = self.write_document(owner, id, &mut out).await?;
@@ -118,6 +105,32 @@ impl Service {
         let rest = out.writer.end().map_err(unwritable)?;
         let _ = send.send(rest.into()).await;
         Ok(damaged)
+    }
+
+    /// Writes the blobs that are there, and notes which are not. False when nobody reads any more.
+    async fn write_blobs(
+        &self,
+        owner: UserId,
+        named: BTreeSet<String>,
+        out: &mut Out<'_>,
+    ) -> Result<bool, ServiceError> {
+        for sha256 in named {
+            let mut unread = Vec::new();
+            let found = blobs::find_with_damages(self.db(), owner, &sha256, &mut unread).await;
+            let found = out.damages.unless_damaged(found)?;
+            out.damages.unreadable(unread);
+            let found = found.flatten();
+            // What names one that is missing says so.
+            out.blobs.insert(sha256.clone(), found.is_some());
+            let Some(blob) = found else { continue };
+            let bytes = Kept(blob.bytes.to_vec());
+            let name = blob.name.filter(|name| !name.is_empty()).map(|name| self.without_keys(name));
+            out.writer.blob(&ArchivedBlob { sha256, mime: blob.mime, name, bytes }).map_err(unwritable)?;
+            if !out.flush().await {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Writes those turns of a chat that were over, and what of it cannot be read. False when nobody reads any more. A chat
@@ -156,6 +169,31 @@ impl Service {
                 return Ok(false);
             }
         }
+        if !self.write_generations(owner, replies, &mut tree, out).await? {
+            return Ok(false);
+        }
+        for exchange in tree.take_exchanges() {
+            out.writer.exchange(&exchange).map_err(unwritable)?;
+        }
+        for branch in tree.take_branches() {
+            let frozen = self.frozen_for_export(&mut tree, branch.id).await?;
+            let archived = ArchivedBranch { branch, system_prompt: frozen.system_prompt, tools: frozen.tools };
+            out.writer.branch(&archived).map_err(unwritable)?;
+        }
+        out.damaged += tree.damages.count();
+        out.writer.damaged(tree.damages.into_named());
+        out.writer.end_chat().map_err(unwritable)?;
+        Ok(out.flush().await)
+    }
+
+    /// Writes the requests and raw bytes of these replies. False when nobody reads any more.
+    async fn write_generations(
+        &self,
+        owner: UserId,
+        replies: Vec<TurnId>,
+        tree: &mut ChatTree,
+        out: &mut Out<'_>,
+    ) -> Result<bool, ServiceError> {
         let keys = self.supervisor().registry().known_keys();
         for turn in replies {
             let mut unread = Vec::new();
@@ -170,18 +208,7 @@ impl Service {
             }
             tree.damages.unreadable(unread);
         }
-        for exchange in tree.take_exchanges() {
-            out.writer.exchange(&exchange).map_err(unwritable)?;
-        }
-        for branch in tree.take_branches() {
-            let frozen = self.frozen_for_export(&mut tree, branch.id).await?;
-            let archived = ArchivedBranch { branch, system_prompt: frozen.system_prompt, tools: frozen.tools };
-            out.writer.branch(&archived).map_err(unwritable)?;
-        }
-        out.damaged += tree.damages.count();
-        out.writer.damaged(tree.damages.into_named());
-        out.writer.end_chat().map_err(unwritable)?;
-        Ok(out.flush().await)
+        Ok(true)
     }
 
     /// Where a chat came from, if it was taken in.

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Service, ServiceError};
 use files::Files;
+use incoming::IncomingConversation;
 use jobs::Taken;
 use key::Key;
 use reading::{Read, Reading};
@@ -26,6 +27,7 @@ mod differences;
 mod filed;
 mod files;
 mod fitting;
+mod incoming;
 pub mod jobs;
 mod key;
 pub mod legacy;
@@ -140,10 +142,11 @@ impl Service {
         if !self.new_chat_fits(import.owner, bytes, told, report).await? {
             return Ok(());
         }
-        let Files { contents, documents } = self.files_of(import, &key, &conversation, &|_| true, now, report).await?;
+        let (owner, provider) = (import.owner, told::provider_of(format));
+        let incoming = IncomingConversation { owner, key: &key, provider, conversation: &conversation, now };
+        let Files { contents, documents } = self.files_of(import, &incoming, &|_| true, report).await?;
         let mut findings = Vec::new();
-        let provider = told::provider_of(format);
-        let mut chat = plant::grown(import.owner, &key, provider, &conversation, contents, now, &mut findings);
+        let mut chat = incoming.grow(contents, &mut findings);
         findings.iter().for_each(|finding| report.tell(finding));
         chat.imported_from = Some(ImportedFrom {
             format: format_name(format).to_owned(),

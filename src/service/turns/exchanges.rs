@@ -167,6 +167,16 @@ impl Service {
             settled,
             capabilities,
         };
+        self.commit_and_start(tx, job).await?;
+        if is_new_message {
+            // It is stored as a block and as plain text, and is sent once.
+            self.note_growth(of.owner, 3 * user_turn.content_text().len() as u64).await;
+        }
+        Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
+    }
+
+    /// Commits what was stored of an exchange, and then lets its reply run.
+    async fn commit_and_start(&self, mut tx: Tx, job: Job) -> Result<(), ServiceError> {
         let supervisor = self.supervisor().clone();
         // A reply that another process would not know of must not begin.
         self.db().fence(&mut tx).await?;
@@ -181,11 +191,7 @@ impl Service {
         let begun = tokio::time::timeout(limits::SEND_TIME, begun).await;
         let begun = begun.map_err(|_| StoreError::Unacknowledged("it does not answer".into()))?;
         begun.map_err(|_| StoreError::Gone("the message"))??;
-        if is_new_message {
-            // It is stored as a block and as plain text, and is sent once.
-            self.note_growth(of.owner, 3 * user_turn.content_text().len() as u64).await;
-        }
-        Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
+        Ok(())
     }
 
     pub(crate) async fn new_turn(

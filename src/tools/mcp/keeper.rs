@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use rmcp::RoleClient;
-use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RunningService};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, Peer, RunningService};
 use rmcp::transport::Transport as Wire;
 use tokio::sync::{Semaphore, broadcast, mpsc, watch};
 use tokio::time::{Duration, Instant, sleep, timeout};
@@ -206,14 +206,7 @@ impl Keeper {
                 }
                 () = listener.list_changed.notified(), if !is_listing => {
                     is_listing = true;
-                    let (peer, log, own, limit) =
-                        (peer.clone(), self.log.clone(), self.own.clone(), self.means.patience.start);
-                    let secrets = self.secrets.clone();
-                    tokio::spawn(async move {
-                        let listed = timeout(limit, listing::list(&peer, &secrets, &log)).await;
-                        let listed = listed.unwrap_or_else(|_| Err("its tools could not be listed in time".into()));
-                        own.upgrade().map(|own| own.send(Command::Listed(number, listed)))
-                    });
+                    self.list_again(peer.clone(), number);
                 }
                 command = self.commands.recv() => match command {
                     Some(Command::Restart) => break Over::Again,
@@ -241,6 +234,17 @@ impl Keeper {
             let _ = timeout(self.means.patience.stop, waiting).await;
         }
         over
+    }
+
+    /// Lists the tools anew beside everything else; the list comes as a command of this connection.
+    fn list_again(&self, peer: Peer<RoleClient>, number: u64) {
+        let (log, own, limit) = (self.log.clone(), self.own.clone(), self.means.patience.start);
+        let secrets = self.secrets.clone();
+        tokio::spawn(async move {
+            let listed = timeout(limit, listing::list(&peer, &secrets, &log)).await;
+            let listed = listed.unwrap_or_else(|_| Err("its tools could not be listed in time".into()));
+            own.upgrade().map(|own| own.send(Command::Listed(number, listed)))
+        });
     }
 
     /// Starts the program, or readies the client, and gives the future of the first words with it.

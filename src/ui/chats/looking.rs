@@ -21,71 +21,98 @@ const RUNNING_EVERY: Duration = Duration::from_secs(3);
 /// An answer that takes longer does not come: the network may be gone without a word.
 const HANGING_MS: i64 = 10_000;
 
-/// Looks which chats are being answered and which wait for somebody, and brings the list up to date where it says
-/// something else: what is asked in another chat must not stay unseen, nor may what is over be said to go on. It is also
-/// how every page knows that the server is there, and when there are other models or another version of the page.
-pub fn look_at_running(chats: Chats) {
-    // What the list was asked again for without coming to agree: of a chat that it does not have it says nothing.
-    let in_vain = StoredValue::new(None);
-    let connection = use_context::<Connection>();
-    // The look that is under way, and since when.
-    let (looks, looking) = (StoredValue::new(0_u32), StoredValue::new(None::<(u32, i64)>));
-    // Which waited for somebody at the look before.
-    let waited = StoredValue::new(None::<Vec<ChatId>>);
-    let look = move |is_wanted: bool| {
+/// Who looks which chats are being answered, with what is known from the looks before.
+#[derive(Clone, Copy)]
+struct RunningWatcher {
+    chats: Chats,
+    connection: Option<Connection>,
+    /// What the list was asked again for without coming to agree: of a chat that it does not have it says nothing.
+    in_vain: StoredValue<Option<Vec<(ChatId, bool)>>>,
+    looks: StoredValue<u32>,
+    /// The look that is under way, and since when.
+    looking: StoredValue<Option<(u32, i64)>>,
+    /// Which waited for somebody at the look before.
+    waited: StoredValue<Option<Vec<ChatId>>>,
+}
+
+impl RunningWatcher {
+    /// Looks, unless another look is under way; one that `is_wanted` is not kept from that.
+    fn look(self, is_wanted: bool) {
         let now = clock::now_ms();
-        if let Some((_, since)) = looking.get_value() {
+        if let Some((_, since)) = self.looking.get_value() {
             // A server that hangs is not asked ever more.
             if !is_wanted && now - since < HANGING_MS {
                 return;
             }
-            if let Some(connection) = connection {
+            if let Some(connection) = self.connection {
                 connection.heard(&Err::<(), _>(ApiError::unreached()));
             }
         }
-        let number = looks.get_value().wrapping_add(1);
-        looks.set_value(number);
-        looking.set_value(Some((number, now)));
+        let number = self.looks.get_value().wrapping_add(1);
+        self.looks.set_value(number);
+        self.looking.set_value(Some((number, now)));
         spawn_local(async move {
             let answer = glance_at_all().await;
-            if looking.try_get_value().flatten().is_none_or(|(latest, _)| latest != number) {
+            if self.looking.try_get_value().flatten().is_none_or(|(latest, _)| latest != number) {
                 // It was given up, and another one asks.
                 return;
             }
-            looking.set_value(None);
-            if let Some(connection) = connection {
+            self.looking.set_value(None);
+            if let Some(connection) = self.connection {
                 connection.heard(&answer);
             }
-            let Ok(Glance { running: now, models_rev, draft_rev, build }) = answer else { return };
-            if let Some(connection) = connection {
-                connection.of_build(&build);
-            }
-            if chats.models_rev.get_untracked() != Some(models_rev) {
-                chats.models_rev.set(Some(models_rev));
-            }
-            if chats.draft_rev.get_untracked() != draft_rev {
-                chats.draft_rev.set(draft_rev);
-            }
-            let ended = chats.take_running(&now);
-            let waiting: Vec<ChatId> = now.iter().filter(|(_, waits)| *waits).map(|(chat, _)| *chat).collect();
-            let before = waited.try_update_value(|before| before.replace(waiting.clone())).flatten();
-            if document::is_hidden() {
-                chats.notify(&ended, &waiting, before);
-            }
-            let Ok(listed) = chats.resource.await else { return chats.refresh() };
-            if agree(&listed, &now) {
-                in_vain.set_value(None);
-            } else if in_vain.with_value(|before| before.as_ref() != Some(&now)) {
-                in_vain.set_value(Some(now));
-                chats.refresh();
+            if let Ok(glance) = answer {
+                self.take(glance).await;
             }
         });
+    }
+
+    /// Takes over what a look gave, and asks for the list again where it says something else.
+    async fn take(self, Glance { running: now, models_rev, draft_rev, build }: Glance) {
+        let chats = self.chats;
+        if let Some(connection) = self.connection {
+            connection.of_build(&build);
+        }
+        if chats.models_rev.get_untracked() != Some(models_rev) {
+            chats.models_rev.set(Some(models_rev));
+        }
+        if chats.draft_rev.get_untracked() != draft_rev {
+            chats.draft_rev.set(draft_rev);
+        }
+        let ended = chats.take_running(&now);
+        let waiting: Vec<ChatId> = now.iter().filter(|(_, waits)| *waits).map(|(chat, _)| *chat).collect();
+        let before = self.waited.try_update_value(|before| before.replace(waiting.clone())).flatten();
+        if document::is_hidden() {
+            chats.notify(&ended, &waiting, before);
+        }
+        let Ok(listed) = chats.resource.await else { return chats.refresh() };
+        if agree(&listed, &now) {
+            self.in_vain.set_value(None);
+        } else if self.in_vain.with_value(|before| before.as_ref() != Some(&now)) {
+            self.in_vain.set_value(Some(now));
+            chats.refresh();
+        }
+    }
+}
+
+/// Looks which chats are being answered and which wait for somebody, and brings the list up to date where it says
+/// something else: what is asked in another chat must not stay unseen, nor may what is over be said to go on. It is also
+/// how every page knows that the server is there, and when there are other models or another version of the page.
+pub fn look_at_running(chats: Chats) {
+    let connection = use_context::<Connection>();
+    let watcher = RunningWatcher {
+        chats,
+        connection,
+        in_vain: StoredValue::new(None),
+        looks: StoredValue::new(0),
+        looking: StoredValue::new(None),
+        waited: StoredValue::new(None),
     };
     let look_if_seen = move || {
         let is_seen = !document::is_hidden() || notifying::are_wanted();
         if is_seen && connection.is_none_or(|connection| !connection.is_waiting()) {
             chats.follow_day();
-            look(false);
+            watcher.look(false);
         }
     };
     effect(move || {
@@ -104,7 +131,7 @@ pub fn look_at_running(chats: Chats) {
     });
     if let Some(connection) = connection {
         let wanted = connection.wanted();
-        on_change(move || wanted.get(), move |_, _| look(true));
+        on_change(move || wanted.get(), move |_, _| watcher.look(true));
     }
 }
 

@@ -61,41 +61,16 @@ pub fn MessageBox() -> impl IntoView {
         }
     };
     let on_paste = move |event: ev::ClipboardEvent| {
-        let (files, text, html) = files::pasted(&event);
         // Browsers do not all say which key it was.
         let is_plain = plainly.with_value(|at| at.is_some_and(|at| event.time_stamp() - at < SAME_PRESS_MS));
-        match files.is_empty() {
-            true if is_plain || !is_rich(&html) => return state.pasting.pasted(&text),
-            true => state.pasting.pasted_rich(state.area, &text, html),
-            false => state.attaching.add(files),
+        if takes_paste(state, &event, is_plain) {
+            event.prevent_default();
         }
-        event.prevent_default();
     };
-    let height = move || if state.is_tall.get() { words::lower_box() } else { words::higher_box() };
-    let change_height = move |_| {
-        state.is_tall.update(|is_tall| *is_tall = !*is_tall);
-        focus::quietly_on("#message");
-    };
-    let higher = live(move || {
-        (state.is_long.get() || state.is_tall.get()).then(|| {
-            view! {
-                <button
-                    type="button"
-                    class="button bare expand needs-script"
-                    aria-label=words::higher_box()
-                    aria-pressed=move || state.is_tall.get().to_string()
-                    title=move || height()
-                    on:click=change_height
-                >
-                    <Icon name="chevron-down"/>
-                </button>
-            }
-        })
-    });
     view! {
         <label class="quiet" for="message">{words::message()}</label>
         <div class="message-place" class:is-tall=move || state.is_tall.get()>
-        {higher}
+        <HeightButton state/>
         <textarea
             id="message"
             class="message-box"
@@ -135,6 +110,46 @@ pub fn MessageBox() -> impl IntoView {
         ></textarea>
         </div>
     }
+}
+
+/// Makes the box as high as the page, or low again; there for a text that is long.
+#[component]
+fn HeightButton(state: ComposerState) -> impl IntoView {
+    let height = move || if state.is_tall.get() { words::lower_box() } else { words::higher_box() };
+    let change_height = move |_| {
+        state.is_tall.update(|is_tall| *is_tall = !*is_tall);
+        focus::quietly_on("#message");
+    };
+    live(move || {
+        (state.is_long.get() || state.is_tall.get()).then(|| {
+            view! {
+                <button
+                    type="button"
+                    class="button bare expand needs-script"
+                    aria-label=words::higher_box()
+                    aria-pressed=move || state.is_tall.get().to_string()
+                    title=move || height()
+                    on:click=change_height
+                >
+                    <Icon name="chevron-down"/>
+                </button>
+            }
+        })
+    })
+}
+
+/// Takes files, and a text with its form unless it `is_plain`. False where the text alone is left to the browser.
+fn takes_paste(state: ComposerState, event: &ev::ClipboardEvent, is_plain: bool) -> bool {
+    let (files, text, html) = files::pasted(event);
+    match files.is_empty() {
+        true if is_plain || !is_rich(&html) => {
+            state.pasting.pasted(&text);
+            return false;
+        }
+        true => state.pasting.pasted_rich(state.area, &text, html),
+        false => state.attaching.add(files),
+    }
+    true
 }
 
 /// Does what a press in the box asks for. False where it is left to the browser.

@@ -82,19 +82,7 @@ pub fn Combobox(
             on_ask.run(asked);
         }
     };
-    let show_chosen = move || {
-        let chosen = format!("#{}", option_id(list, at.get_untracked()));
-        request_animation_frame(move || scroll::into_sight(&chosen));
-    };
-    on_change(move || at.get(), move |_, _| show_chosen());
-    effect(move || {
-        request_animation_frame(move || {
-            focus::on(&format!("[role=combobox][aria-controls={list}]"));
-            // It may be closed by then.
-            set_timeout(move || _ = is_heard.try_set(true), HEARD);
-        });
-        show_chosen();
-    });
+    take_focus(list, at, is_heard);
     let is_any = move || count.get() > 0;
     view! {
         <input
@@ -122,6 +110,23 @@ pub fn Combobox(
             on:keydown=on_keydown
         />
     }
+}
+
+/// Gives the field the focus, which `is_heard` then says of it, and keeps the chosen option in sight.
+fn take_focus(list: &'static str, at: Memo<usize>, is_heard: RwSignal<bool>) {
+    let show_chosen = move || {
+        let chosen = format!("#{}", option_id(list, at.get_untracked()));
+        request_animation_frame(move || scroll::into_sight(&chosen));
+    };
+    on_change(move || at.get(), move |_, _| show_chosen());
+    effect(move || {
+        request_animation_frame(move || {
+            focus::on(&format!("[role=combobox][aria-controls={list}]"));
+            // It may be closed by then.
+            set_timeout(move || _ = is_heard.try_set(true), HEARD);
+        });
+        show_chosen();
+    });
 }
 
 #[cfg(test)]

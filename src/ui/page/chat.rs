@@ -8,6 +8,7 @@ mod elsewhere;
 pub mod find;
 pub mod header;
 mod listed;
+mod signals;
 mod started;
 
 use leptos::prelude::*;
@@ -20,10 +21,10 @@ use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
 use crate::api::json::Json;
 use crate::api::turns::load_turn;
-use crate::api::view::{ChatPage, Notice, Started, TurnView};
+use crate::api::view::{ChatPage, Side, Started, TurnView};
 use crate::browser::{document, scroll};
 use crate::domain::waiting::waits_for;
-use crate::domain::{ChatId, Lock, Role, TurnId};
+use crate::domain::{ChatId, Role, TurnId};
 use crate::ui::announce::say_arrival;
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
@@ -32,12 +33,13 @@ use crate::ui::erased::{rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
 use crate::ui::fetched::{NotFetched, fetched};
 use crate::ui::kit::Loading;
-use crate::ui::page::chat::address::{asked_in_address, follow_address, latest, left_here, side_in_address};
+use crate::ui::page::chat::address::{Asked, asked_in_address, follow_address, latest, left_here, side_in_address};
 use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
 use crate::ui::page::chat::deleting::{DeletedNotice, provide_deleting};
 use crate::ui::page::chat::find::FindBar;
 use crate::ui::page::chat::header::ChatHeader;
 use crate::ui::page::chat::listed::{refresh_list, title_of, watch_end};
+use crate::ui::page::chat::signals::PageSignals;
 use crate::ui::page::chat::started::{Sent, sent_here, show_started, take_back};
 use crate::ui::page::not_found::{Failed, Missing};
 use crate::ui::page::sending::{SENDING, SendingTurn};
@@ -46,7 +48,7 @@ use crate::ui::transcript::Transcript;
 use crate::ui::transcript::model_choice::ModelChoice;
 use crate::ui::transcript::refusals::Refusals;
 use crate::ui::transcript::verbs::Verbs;
-use crate::ui::tree::panel::stand_beside_tree;
+use crate::ui::tree::panel::{OnScreen, stand_beside_tree};
 use crate::ui::words;
 use crate::ui::words::told::problem;
 
@@ -82,17 +84,7 @@ fn draw_page() -> AnyView {
                         let _ = loading.try_set(awaited);
                     }
                 }
-                let page = match id {
-                    Some(id) => {
-                        let left = left_here(id).filter(|_| asked.at.is_none());
-                        match load_chat(Some(id), asked.at.or(left), asked.from, side).await {
-                            // Where the reader was is gone for good; the chat may be there all the same.
-                            Err(ApiError::NotFound) if left.is_some() => load_chat(Some(id), None, None, None).await,
-                            answer => answer,
-                        }
-                    }
-                    None => Err(ApiError::NotFound),
-                };
+                let page = load_asked(id, asked, side).await;
                 // Another one may be on its way by now.
                 if let Some(loading) = loading
                     && loading.try_get_untracked().flatten() == id
@@ -155,16 +147,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     // A page that loads itself again would take what somebody types into a question.
     let is_written = |view: &&TurnView| !view.turn.status.is_terminal() && waits_for(&view.turn).is_none();
     let running_at_first = page.turns.iter().find(is_written).map(|view| view.turn.id);
-    let slot = StoredValue::new(None::<ChatState>);
-    let reload = Callback::new(move |turn: TurnId| {
-        spawn_local(async move {
-            if let (Ok(view), Some(state)) = (load_turn(turn).await, slot.try_get_value().flatten()) {
-                state.refresh(view);
-            }
-        });
-    });
-    let state = ChatState::new(page.turns.clone(), reload).at_edges_of(&page);
-    slot.set_value(Some(state));
+    let state = state_of(&page);
     // For the menu behind `@`, which offers turns of the path.
     provide_context(state);
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
@@ -174,46 +157,24 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let refusals = Refusals::here();
     provide_context(refusals);
     let deleting = provide_deleting((state, way), chat_id, changes);
-    let branch = RwSignal::new(page.branch.clone());
-    let branch_from = RwSignal::new(page.branch_from.clone());
-    let beside = Beside::new(&page);
-    let leaves = RwSignal::new(page.leaves);
-    let (models, gone) = (RwSignal::new(page.models.clone()), RwSignal::new(model_gone(&page)));
-    // Whatever path is shown, what ends from then on is news.
-    let rev = StoredValue::new(elsewhere::rev_of(&page));
-    let take = move |page: ChatPage| {
-        rev.set_value(elsewhere::rev_of(&page));
-        beside.show(&page);
-        gone.set(model_gone(&page));
-        branch.set(page.branch);
-        branch_from.set(page.branch_from);
-        leaves.set(page.leaves);
-        // A menu that is open is not drawn again for nothing.
-        if models.with_untracked(|before| *before != page.models) {
-            models.set(page.models);
-        }
-    };
+    let signals = PageSignals::new(&page);
+    let PageSignals { beside, branch, leaves, models, gone, .. } = signals;
     let (at, is_new_visit) = (asked_in_address().get_untracked().at, left_here(chat_id).is_none());
-    let put_address = follow_address((state, way), beside, take, chat_id, refusals);
+    let put_address = follow_address((state, way), signals, chat_id, refusals);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
-    let began_here = elsewhere::watch(state, beside, (&page, rev), chat_id, draft_elsewhere, leaves, move |page| {
-        take(page);
-        changes.update(|count| *count += 1);
-    });
+    elsewhere::watch(state, signals, &chat, draft_elsewhere, changes);
     let finding = RwSignal::new(false);
 
     let running = Signal::derive(move || state.running());
-    stand_beside_tree(chat_id, changes, deleting, branch, leaf, running, leaves);
+    let on_screen = OnScreen { chat: chat_id, leaf, changes, deleting, on_branch: signals.on_branch() };
+    stand_beside_tree(on_screen, running, leaves);
     // The branch has another end with each message; what shows its model is not drawn again for that.
     let lock = Memo::new(move |_| branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = title_of(&chat);
     let on_started = Callback::new(move |(started, stand, is_new_path): (Started, Option<Stand>, bool)| {
         let (on, from, leaf) = (started.branch.clone(), started.branch_from.clone(), started.assistant_turn.turn.id);
         if show_started((state, way), started, stand) {
-            began_here();
-            beside.clear();
-            branch.set(Some(on));
-            branch_from.set(from);
+            signals.begin(on, from);
             if is_new_path {
                 put_address.run(leaf);
             }
@@ -229,22 +190,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let sending = RwSignal::new(Sent::None);
     let stop_asked = RwSignal::new(false);
     let on_stop = Callback::new(move |_: TurnId| stop_asked.set(true));
-    let listeners = Listeners {
-        // Where its turn will stand, and at once (ux.md 14, S6): below a long chat it would be behind the composer.
-        on_sending: Callback::new(move |text| {
-            sending.set(Some((text, way.stand())));
-            scroll::to_sent(SENDING);
-        }),
-        on_failed: Callback::new(move |()| take_back(way, sending)),
-        on_started: Callback::new(move |started: Started| {
-            // Elsewhere the address may name a turn that is not on the path any more.
-            let is_new_path = beside.is_cut();
-            let stand = sending.get_untracked().map(|(_, stand)| stand);
-            sending.set(None);
-            on_started.run((started, stand, is_new_path));
-        }),
-        on_stopped: Callback::new(move |view: TurnView| state.refresh(view)),
-    };
+    let listeners = listeners((state, way), beside, sending, on_started);
     say_arrival(move || words::document_title(&title.get(), false, false));
     let needs_you = Memo::new(move |_| state.needs_you());
     refresh_list(running, needs_you);
@@ -270,7 +216,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     view! {
         <Title text=document_title/>
         {move || latest(state, chat_id).map(|href| view! { <a class="skip" href=href>{words::skip_to_latest()}</a> })}
-        <ChatHeader chat title branch branch_from models leaves finding last_reply/>
+        <ChatHeader chat title branch=signals.shown_branch() leaves finding last_reply/>
         <main class="page">
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedLine from/> })}
@@ -296,10 +242,53 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     .into_any()
 }
 
-/// The branch's model, where it cannot be used any more.
-fn model_gone(page: &ChatPage) -> Option<Lock> {
-    page.notices.iter().find_map(|notice| match notice {
-        Notice::ModelUnavailable { lock } => Some(lock.clone()),
-        Notice::NothingConfigured { .. } | Notice::FoundLocally { .. } => None,
-    })
+/// What the page does with a message that the composer sends.
+fn listeners(
+    (state, way): (ChatState, Way),
+    beside: Beside,
+    sending: RwSignal<Sent>,
+    on_started: Callback<(Started, Option<Stand>, bool)>,
+) -> Listeners {
+    Listeners {
+        // Where its turn will stand, and at once (ux.md 14, S6): below a long chat it would be behind the composer.
+        on_sending: Callback::new(move |text| {
+            sending.set(Some((text, way.stand())));
+            scroll::to_sent(SENDING);
+        }),
+        on_failed: Callback::new(move |()| take_back(way, sending)),
+        on_started: Callback::new(move |started: Started| {
+            // Elsewhere the address may name a turn that is not on the path any more.
+            let is_new_path = beside.is_cut();
+            let stand = sending.get_untracked().map(|(_, stand)| stand);
+            sending.set(None);
+            on_started.run((started, stand, is_new_path));
+        }),
+        on_stopped: Callback::new(move |view: TurnView| state.refresh(view)),
+    }
+}
+
+/// The chat's state from its page; a turn whose stream is lost is loaded again by itself.
+fn state_of(page: &ChatPage) -> ChatState {
+    let slot = StoredValue::new(None::<ChatState>);
+    let reload = Callback::new(move |turn: TurnId| {
+        spawn_local(async move {
+            if let (Ok(view), Some(state)) = (load_turn(turn).await, slot.try_get_value().flatten()) {
+                state.refresh(view);
+            }
+        });
+    });
+    let state = ChatState::new(page.turns.clone(), reload).at_edges_of(page);
+    slot.set_value(Some(state));
+    state
+}
+
+/// Loads a chat where the address asks for it, else where the reader was.
+async fn load_asked(id: Option<ChatId>, asked: Asked, side: Option<Side>) -> Result<ChatPage, ApiError> {
+    let Some(id) = id else { return Err(ApiError::NotFound) };
+    let left = left_here(id).filter(|_| asked.at.is_none());
+    match load_chat(Some(id), asked.at.or(left), asked.from, side).await {
+        // Where the reader was is gone for good; the chat may be there all the same.
+        Err(ApiError::NotFound) if left.is_some() => load_chat(Some(id), None, None, None).await,
+        answer => answer,
+    }
 }

@@ -52,20 +52,7 @@ pub fn HomePage() -> impl IntoView {
 #[component]
 pub fn Home(page: ChatPage) -> impl IntoView {
     let sending = RwSignal::new(None::<String>);
-    let navigate = use_navigate();
-    let announcer = expect_context::<Announcer>();
-    let listeners = Listeners {
-        on_sending: Callback::new(move |text| {
-            heights::tell_way(COMPOSER, "--way");
-            sending.set(Some(text));
-        }),
-        on_failed: Callback::new(move |()| sending.set(None)),
-        on_started: Callback::new(move |started: Started| {
-            announcer.awaits(started.assistant_turn.turn.id);
-            navigate(&chat_path(started.chat_id), Default::default());
-        }),
-        on_stopped: Callback::new(|_| ()),
-    };
+    let listeners = listeners(sending);
     say_arrival(|| words::document_title("", false, false));
     effect(|| local_store::remove_in_tab(CAME_FROM));
     let models = RwSignal::new(page.models.clone());
@@ -115,6 +102,24 @@ pub fn Home(page: ChatPage) -> impl IntoView {
             {composer}
             <RecentChats/>
         </div></main>
+    }
+}
+
+/// What the page does with the first message of a chat: it goes to the chat.
+fn listeners(sending: RwSignal<Option<String>>) -> Listeners {
+    let navigate = use_navigate();
+    let announcer = expect_context::<Announcer>();
+    Listeners {
+        on_sending: Callback::new(move |text| {
+            heights::tell_way(COMPOSER, "--way");
+            sending.set(Some(text));
+        }),
+        on_failed: Callback::new(move |()| sending.set(None)),
+        on_started: Callback::new(move |started: Started| {
+            announcer.awaits(started.assistant_turn.turn.id);
+            navigate(&chat_path(started.chat_id), Default::default());
+        }),
+        on_stopped: Callback::new(|_| ()),
     }
 }
 

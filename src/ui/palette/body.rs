@@ -10,7 +10,8 @@ use super::Palette;
 use super::choices::{self, Here};
 use super::entry::{Command, Does, Entry};
 use super::hits::{Found, Kind, recent};
-use super::rows::{self as drawn, LIST, Pressed};
+pub use super::rows::Pressed;
+use super::rows::{self as drawn, LIST};
 use crate::browser::{api_request, dialog, document, focus};
 use crate::domain::percent;
 use crate::ui::chats::Chats;
@@ -116,7 +117,7 @@ pub fn PaletteBody() -> impl IntoView {
     let on_ask = Callback::new(move |asked| answer(state, shown, at, asked));
     let said = Signal::derive(move || state.said(shown));
     let close = Callback::new(move |()| state.close());
-    view! { <PaletteView list=LIST rows=shown at said on_input on_ask obey close/> }
+    view! { <PaletteView list=LIST rows=shown at said on_input on_ask pressed=Pressed { obey, close }/> }
 }
 
 /// The box, the rows and what is said below them.
@@ -130,19 +131,18 @@ pub fn PaletteView(
     said: Signal<String>,
     on_input: Callback<String>,
     on_ask: Callback<Ask>,
-    obey: Callback<Command>,
-    close: Callback<()>,
+    pressed: Pressed,
 ) -> impl IntoView {
     let count = Memo::new(move |_| rows.with(Vec::len));
     view! {
         <div class="palette-head">
             <Icon name="search"/>
             <Combobox label=words::palette::search_box() list count at on_input on_ask/>
-            <button type="button" class="button bare" aria-label=words::close() title="Esc" on:click=move |_| close.run(())>
+            <button type="button" class="button bare" aria-label=words::close() title="Esc" on:click=move |_| pressed.close.run(())>
                 <Icon name="close"/>
             </button>
         </div>
-        {live(move || rows.with(|rows| (!rows.is_empty()).then(|| drawn::list(list, rows, at, Pressed { obey, close }))))}
+        {live(move || rows.with(|rows| (!rows.is_empty()).then(|| drawn::list(list, rows, at, pressed))))}
         <p class="palette-said" role="status">{said}</p>
     }
 }

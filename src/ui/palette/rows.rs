@@ -21,9 +21,9 @@ pub(super) const LIST: &str = "palette-rows";
 
 /// What a press on a row does.
 #[derive(Clone, Copy)]
-pub(super) struct Pressed {
-    pub(super) obey: Callback<Command>,
-    pub(super) close: Callback<()>,
+pub struct Pressed {
+    pub obey: Callback<Command>,
+    pub close: Callback<()>,
 }
 
 /// The rows in their groups; `list` is the list's id, with which those in it begin.

@@ -35,7 +35,7 @@ pub fn draw(chats: Chats) -> AnyView {
     let input_method = InputMethod::default();
     let problem = RwSignal::new(None::<String>);
     let (title, is_saving) = (RwSignal::new(String::new()), RwSignal::new(false));
-    let announcer = expect_context::<Announcer>();
+    let renaming = Renaming { chats, title, open, problem, is_saving, announcer: expect_context() };
     effect(move || {
         if let Some((_, old)) = chats.renaming.get() {
             title.set(old);
@@ -56,27 +56,7 @@ pub fn draw(chats: Chats) -> AnyView {
     });
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        match (check_title(&title.get_untracked()), chats.renaming.get_untracked()) {
-            (Ok(_), _) if is_saving.get_untracked() => {}
-            (Ok(title), Some((id, _))) if !title.is_empty() => {
-                is_saving.set(true);
-                problem.set(None);
-                spawn_local(async move {
-                    // What could not be done is said where it was asked for, and nothing of it is lost.
-                    match chats.rename(id, title).await {
-                        Ok(()) => open.set(false),
-                        Err(error) => {
-                            let why = told::problem(&error);
-                            announcer.alert(&why);
-                            problem.set(Some(why));
-                        }
-                    }
-                    is_saving.set(false);
-                });
-            }
-            (Err(invalid), _) => problem.set(Some(told::told(&invalid.reason).into_owned())),
-            _ => open.set(false),
-        }
+        renaming.save();
     };
     view! {
         <Dialog id="rename-title" title=words::rename() open>
@@ -108,5 +88,44 @@ pub fn draw(chats: Chats) -> AnyView {
                 </div>
             </form>
         </Dialog>
+    }
+}
+
+/// The dialog's state.
+#[derive(Clone, Copy)]
+struct Renaming {
+    chats: Chats,
+    title: RwSignal<String>,
+    open: RwSignal<bool>,
+    problem: RwSignal<Option<String>>,
+    is_saving: RwSignal<bool>,
+    announcer: Announcer,
+}
+
+impl Renaming {
+    /// Saves the title, and closes the dialog when it is stored. An empty one changes nothing.
+    fn save(self) {
+        let Self { chats, title, open, problem, is_saving, announcer } = self;
+        match (check_title(&title.get_untracked()), chats.renaming.get_untracked()) {
+            (Ok(_), _) if is_saving.get_untracked() => {}
+            (Ok(title), Some((id, _))) if !title.is_empty() => {
+                is_saving.set(true);
+                problem.set(None);
+                spawn_local(async move {
+                    // What could not be done is said where it was asked for, and nothing of it is lost.
+                    match chats.rename(id, title).await {
+                        Ok(()) => open.set(false),
+                        Err(error) => {
+                            let why = told::problem(&error);
+                            announcer.alert(&why);
+                            problem.set(Some(why));
+                        }
+                    }
+                    is_saving.set(false);
+                });
+            }
+            (Err(invalid), _) => problem.set(Some(told::told(&invalid.reason).into_owned())),
+            _ => open.set(false),
+        }
     }
 }

@@ -30,10 +30,8 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
         let failure = failure.get()?;
         let title_id = format!("turn-{id}-error");
         let labelled_by = title_id.clone();
-        let summary_id = format!("turn-{id}-error-details");
         let facts = facts(&failure, id, model.get());
         let kind = failure.kind;
-        let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
         let others = ways(kind).iter().filter_map(|way| way_out(*way, state, &turn)).collect_view();
         // What cannot work as it is comes behind what can.
         let answers = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
@@ -54,7 +52,6 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
                 </div>
             }
         });
-        let copied = Callback::new(move |()| copied.clone());
         Some(view! {
             <div class="error-reply" role="group" data-error=failure.kind.as_str() aria-labelledby=labelled_by>
                 <p id=title_id class="error-title">
@@ -66,26 +63,37 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
                 })}
                 {words::next_step(kind).map(|step| view! { <p class="error-step">{step}</p> })}
                 {actions}
-                <div class="error-more">
-                    <details class="error-details">
-                        <summary id=summary_id role="button">
-                            {words::details()}
-                            <Icon name="chevron-right"/>
-                        </summary>
-                        <dl>
-                            {facts.into_iter().map(|(what, value)| view! {
-                                <div>
-                                    <dt>{what}</dt>
-                                    <dd dir="auto">{value}</dd>
-                                </div>
-                            }).collect_view()}
-                        </dl>
-                    </details>
-                    <CopyButton name=words::copy_details() text=copied is_wordy=true/>
-                </div>
+                <ErrorDetails id facts/>
             </div>
         })
     })
+}
+
+/// The facts behind a disclosure, and the way to copy them.
+#[component]
+fn ErrorDetails(id: TurnId, facts: Vec<(&'static str, String)>) -> impl IntoView {
+    let summary_id = format!("turn-{id}-error-details");
+    let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
+    let copied = Callback::new(move |()| copied.clone());
+    view! {
+        <div class="error-more">
+            <details class="error-details">
+                <summary id=summary_id role="button">
+                    {words::details()}
+                    <Icon name="chevron-right"/>
+                </summary>
+                <dl>
+                    {facts.into_iter().map(|(what, value)| view! {
+                        <div>
+                            <dt>{what}</dt>
+                            <dd dir="auto">{value}</dd>
+                        </div>
+                    }).collect_view()}
+                </dl>
+            </details>
+            <CopyButton name=words::copy_details() text=copied is_wordy=true/>
+        </div>
+    }
 }
 
 /// What somebody who helps would ask for.

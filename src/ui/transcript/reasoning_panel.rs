@@ -84,14 +84,7 @@ fn Panel(
     let panel_id = format!("reasoning-{key}");
     let label_id = format!("reasoning-{key}-label");
     let body_id = format!("reasoning-{key}-body");
-    // What the reader chose in the settings goes before what the reply does.
-    let preferences = use_context::<RwSignal<Preferences>>().map(|chosen| chosen.get_untracked()).unwrap_or_default();
-    let stays_open = match preferences.get(Setting::Reasoning) {
-        "open" => Memo::new(|_| true),
-        "closed" => Memo::new(|_| false),
-        "failure" => Memo::new(move |_| is_streaming.get() || block.with(|block| block.failed_tool_calls > 0)),
-        _ => is_streaming,
-    };
+    let stays_open = stays_open(block, is_streaming);
     let open = RwSignal::new(stays_open.get_untracked());
     open_and_close(state, key, panel_id.clone(), open, stays_open);
     keep_end_in_view(state, turn.clone(), block, is_streaming, body_id.clone());
@@ -102,24 +95,9 @@ fn Panel(
         let turn = turn.clone();
         move || is_streaming.get().then(|| elapsed(state, &turn, block)).flatten().map(words::seconds)
     };
-    let of_copy = turn.clone();
-    let foot = move || {
-        let turn = of_copy.clone();
-        let raw = raw_of(state, &turn, &block.get_untracked());
-        let text = Callback::new(move |()| reasoning_text(state, &turn, &block.get_untracked()));
-        let raw = raw.map(|address| {
-            view! {
-                <a class="button bare" rel="external" href=address title=words::raw_hint()>{words::raw()}</a>
-            }
-        });
-        view! {
-            <div class="reasoning-foot no-print">
-                <CopyButton name=words::copy_reasoning() text/>
-                {raw}
-            </div>
-        }
-    };
-    let foot = move || (is_live && !is_streaming.get()).then(&foot);
+    let of_foot = turn.clone();
+    let foot =
+        move || (is_live && !is_streaming.get()).then(|| view! { <PanelFoot state turn=of_foot.clone() block/> });
     let all = Memo::new({
         let turn = turn.clone();
         move |_| {
@@ -164,6 +142,35 @@ fn Panel(
                 {move || foot()}
             </div>
         </details>
+    }
+}
+
+/// Whether the panel is to be open. What the reader chose in the settings goes before what the reply does.
+fn stays_open(block: Memo<ReasoningBlock>, is_streaming: Memo<bool>) -> Memo<bool> {
+    let preferences = use_context::<RwSignal<Preferences>>().map(|chosen| chosen.get_untracked()).unwrap_or_default();
+    match preferences.get(Setting::Reasoning) {
+        "open" => Memo::new(|_| true),
+        "closed" => Memo::new(|_| false),
+        "failure" => Memo::new(move |_| is_streaming.get() || block.with(|block| block.failed_tool_calls > 0)),
+        _ => is_streaming,
+    }
+}
+
+/// What can be done with reasoning that is over.
+#[component]
+fn PanelFoot(state: ChatState, turn: TurnState, block: Memo<ReasoningBlock>) -> impl IntoView {
+    let raw = raw_of(state, &turn, &block.get_untracked());
+    let text = Callback::new(move |()| reasoning_text(state, &turn, &block.get_untracked()));
+    let raw = raw.map(|address| {
+        view! {
+            <a class="button bare" rel="external" href=address title=words::raw_hint()>{words::raw()}</a>
+        }
+    });
+    view! {
+        <div class="reasoning-foot no-print">
+            <CopyButton name=words::copy_reasoning() text/>
+            {raw}
+        </div>
     }
 }
 

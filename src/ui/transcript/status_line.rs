@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::posting::Posting;
 use crate::domain::turn::Attempt;
 use crate::domain::waiting::waits_for;
-use crate::domain::{Block, BlockState, Content, Turn, TurnStatus};
+use crate::domain::{Block, BlockState, Content, Turn, TurnId, TurnStatus};
 use crate::ui::erased::{live, view};
 use crate::ui::state::{ChatState, Growing, TurnState};
 use crate::ui::words;
@@ -84,35 +84,7 @@ pub fn StatusLine(
             Waiting::ForPerson => {
                 return Some(view! { <div class="status-line"><span>{said::waits_for_answer()}</span></div> });
             }
-            Waiting::Retry(attempt) => {
-                let wait = attempt.wait_ms.div_ceil(1000);
-                let began = StoredValue::new(None);
-                let left = move || {
-                    let now = state.now()?;
-                    began.update_value(|began| *began = began.or(Some(now)));
-                    let passed = began.get_value().map_or(0, |began| (now - began).num_seconds());
-                    Some(wait.saturating_sub(u64::try_from(passed).unwrap_or(0)))
-                };
-                let said_of = |left| if left == 0 { said::trying_now().to_owned() } else { said::next_try(left) };
-                // Counted down on screen; to a screen reader it stays what it was said to be.
-                let countdown = move || {
-                    view! {
-                        <span class="quiet">{said::next_try(wait)}</span>
-                        <span class="countdown" aria-hidden="true">{move || said_of(left().unwrap_or(wait))}</span>
-                    }
-                };
-                view! {
-                    <span class="attempt">{said::attempt(attempt.number, attempt.of)}</span>
-                    <span dir="auto">{told(&attempt.reason.message).into_owned()}</span>
-                    {(wait > 0).then(countdown)}
-                    <form method="post" action="/forms/stop" class="inline-form no-print" on:submit=move |event| posting.send(event, || ())>
-                        <input type="hidden" name="turn_id" value=id.to_string()/>
-                        <button type="submit" class="button" aria-disabled=move || posting.busy()>{said::stop_waiting()}</button>
-                    </form>
-                    {posting.problem()}
-                }
-                .into_any()
-            }
+            Waiting::Retry(attempt) => retry_line(state, id, attempt, posting),
         };
         Some(view! {
             <div class="status-line">
@@ -121,6 +93,37 @@ pub fn StatusLine(
             </div>
         })
     })
+}
+
+/// What an attempt that is repeated says: why, in how many seconds, and the way to stop.
+fn retry_line(state: ChatState, id: TurnId, attempt: Attempt, posting: Posting) -> AnyView {
+    let wait = attempt.wait_ms.div_ceil(1000);
+    let began = StoredValue::new(None);
+    let left = move || {
+        let now = state.now()?;
+        began.update_value(|began| *began = began.or(Some(now)));
+        let passed = began.get_value().map_or(0, |began| (now - began).num_seconds());
+        Some(wait.saturating_sub(u64::try_from(passed).unwrap_or(0)))
+    };
+    let said_of = |left| if left == 0 { said::trying_now().to_owned() } else { said::next_try(left) };
+    // Counted down on screen; to a screen reader it stays what it was said to be.
+    let countdown = move || {
+        view! {
+            <span class="quiet">{said::next_try(wait)}</span>
+            <span class="countdown" aria-hidden="true">{move || said_of(left().unwrap_or(wait))}</span>
+        }
+    };
+    view! {
+        <span class="attempt">{said::attempt(attempt.number, attempt.of)}</span>
+        <span dir="auto">{told(&attempt.reason.message).into_owned()}</span>
+        {(wait > 0).then(countdown)}
+        <form method="post" action="/forms/stop" class="inline-form no-print" on:submit=move |event| posting.send(event, || ())>
+            <input type="hidden" name="turn_id" value=id.to_string()/>
+            <button type="submit" class="button" aria-disabled=move || posting.busy()>{said::stop_waiting()}</button>
+        </form>
+        {posting.problem()}
+    }
+    .into_any()
 }
 
 /// How a reply ended when it was stopped; nothing otherwise.

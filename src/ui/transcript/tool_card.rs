@@ -18,8 +18,8 @@ use crate::ui::words::transcript as words;
 
 mod call;
 
-use call::Call;
 pub use call::status;
+use call::{Call, Looks};
 
 /// The card of one call.
 #[component]
@@ -33,19 +33,6 @@ pub fn ToolCard(
     let turn_id = turn.id();
     let call = Memo::new(move |_| Call::find(&turn, block));
     let looks = Memo::new(move |_| call.with(|call| call.as_ref().map(Call::looks)));
-    let name = Memo::new(move |_| call.with(|call| call.as_ref().map(Call::name)).unwrap_or_default());
-    let gist = Memo::new(move |_| {
-        call.with(|call| {
-            let call = call.as_ref()?;
-            words::tool_gist(&call.call, call.result.as_ref(), call.failed())
-        })
-    });
-    let timer = move || {
-        let since = call.with(|call| call.as_ref()?.call.goes_on_since())?;
-        let seconds = u64::try_from((state.now()? - since).num_seconds()).unwrap_or(0);
-        Some(words::seconds(seconds))
-    };
-    let took = move || call.with(|call| call.as_ref().and_then(Call::duration_ms)).map(words::took);
     let parts = Memo::new(move |_| {
         call.with(|call| {
             let Some(call) = call else { return Vec::new() };
@@ -59,18 +46,10 @@ pub fn ToolCard(
     let has_no_result = Memo::new(move |_| {
         call.with(|call| call.as_ref().is_some_and(|call| call.result.is_none() && !call.is_open()))
     });
-    let is_by_provider = Memo::new(move |_| call.with(|call| call.as_ref().is_some_and(Call::is_by_provider)));
     let reason = Memo::new(move |_| call.with(|call| call.as_ref().and_then(Call::reason)));
     let is_open = standalone().is_some_and(|page| page.opens_tools());
     let heading_id = format!("tool-{block}");
     let labelled_by = heading_id.clone();
-    let state_word = move || looks.get().map(|looks| looks.word);
-    let icon = move || view! { <Icon name=looks.get().map_or("tool", |looks| looks.icon)/> };
-    let server = move || name.get().1.map(|server| view! { <bdi class="tool-server">{server}</bdi> });
-    let review = move || {
-        (looks.get()?.status == "awaiting_approval")
-            .then(|| view! { <a class="tool-review" href=format!("#ask-{block}") rel="external">{words::review()}</a> })
-    };
     let declined = move || {
         let reason = reason.get()?;
         Some(view! { <p class="tool-part tool-reason" dir="auto">{words::reason_given()}{colon()}{reason}</p> })
@@ -86,19 +65,7 @@ pub fn ToolCard(
             role="group"
             aria-labelledby=labelled_by
         >
-            <header class="tool-header">
-                {move || icon()}
-                <h4 id=heading_id class="tool-name" dir="auto">{move || name.get().0}</h4>
-                {move || server()}
-                {move || is_by_provider.get().then(|| view! { <span class="tool-badge">{words::by_provider()}</span> })}
-                <span class="tool-gist" dir="auto">{gist}</span>
-                <span class="tool-state">
-                    <span class="tool-word">{move || state_word()}</span>
-                    <span class="timer" aria-hidden="true">{move || timer()}</span>
-                    <span class="tool-took">{move || took()}</span>
-                </span>
-                {live(review)}
-            </header>
+            <ToolHeader state call looks block heading_id/>
             {live(declined)}
             <WhileItRuns call turn=turn_id block/>
             <details class="tool-details" open=is_open>
@@ -112,6 +79,53 @@ pub fn ToolCard(
                 </div>
             </details>
         </section>
+    }
+}
+
+/// The head of a card: the tool, what the call is about, and how far it is.
+#[component]
+fn ToolHeader(
+    state: ChatState,
+    call: Memo<Option<Call>>,
+    looks: Memo<Option<Looks>>,
+    block: BlockId,
+    heading_id: String,
+) -> impl IntoView {
+    let name = Memo::new(move |_| call.with(|call| call.as_ref().map(Call::name)).unwrap_or_default());
+    let gist = Memo::new(move |_| {
+        call.with(|call| {
+            let call = call.as_ref()?;
+            words::tool_gist(&call.call, call.result.as_ref(), call.failed())
+        })
+    });
+    let timer = move || {
+        let since = call.with(|call| call.as_ref()?.call.goes_on_since())?;
+        let seconds = u64::try_from((state.now()? - since).num_seconds()).unwrap_or(0);
+        Some(words::seconds(seconds))
+    };
+    let took = move || call.with(|call| call.as_ref().and_then(Call::duration_ms)).map(words::took);
+    let is_by_provider = Memo::new(move |_| call.with(|call| call.as_ref().is_some_and(Call::is_by_provider)));
+    let state_word = move || looks.get().map(|looks| looks.word);
+    let icon = move || view! { <Icon name=looks.get().map_or("tool", |looks| looks.icon)/> };
+    let server = move || name.get().1.map(|server| view! { <bdi class="tool-server">{server}</bdi> });
+    let review = move || {
+        (looks.get()?.status == "awaiting_approval")
+            .then(|| view! { <a class="tool-review" href=format!("#ask-{block}") rel="external">{words::review()}</a> })
+    };
+    view! {
+        <header class="tool-header">
+            {move || icon()}
+            <h4 id=heading_id class="tool-name" dir="auto">{move || name.get().0}</h4>
+            {move || server()}
+            {move || is_by_provider.get().then(|| view! { <span class="tool-badge">{words::by_provider()}</span> })}
+            <span class="tool-gist" dir="auto">{gist}</span>
+            <span class="tool-state">
+                <span class="tool-word">{move || state_word()}</span>
+                <span class="timer" aria-hidden="true">{move || timer()}</span>
+                <span class="tool-took">{move || took()}</span>
+            </span>
+            {live(review)}
+        </header>
     }
 }
 

@@ -151,6 +151,41 @@ fn DeedForm(
     }
 }
 
+/// The field with its button.
+fn draw_field(field: Field, value: RwSignal<String>) -> AnyView {
+    let (name, label, longest) = match field {
+        Field::Name => ("name", said::rename_branch(), limits::TITLE_CHARS),
+        Field::Label => ("label", said::label(), limits::LABEL_CHARS),
+        Field::Pinned => ("pinned", "", 0),
+    };
+    match field {
+        Field::Pinned => view! {
+            <input type="hidden" name=name value=move || value.get()/>
+            <button type="submit" class="button">
+                {move || if value.with(|value| value == "true") { said::pin() } else { said::unpin() }}
+            </button>
+        },
+        Field::Name | Field::Label => view! {
+            <label>
+                <span>{label}</span>
+                <input
+                    class="field"
+                    name=name
+                    dir="auto"
+                    autocomplete="off"
+                    maxlength=longest.to_string()
+                    value=value.get_untracked()
+                    prop:value=move || value.get()
+                    on:input=move |event| value.set(event_target_value(&event))
+                />
+            </label>
+            <button type="submit" class="button bare" aria-label=labelled(words::save(), label)>
+                <Icon name="check"/>
+            </button>
+        },
+    }
+}
+
 /// One field of the turn's branch, saved by itself.
 #[component]
 fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl IntoView {
@@ -195,37 +230,7 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl Into
             }
         });
     };
-    let (name, label, longest) = match field {
-        Field::Name => ("name", said::rename_branch(), limits::TITLE_CHARS),
-        Field::Label => ("label", said::label(), limits::LABEL_CHARS),
-        Field::Pinned => ("pinned", "", 0),
-    };
-    let face = match field {
-        Field::Pinned => view! {
-            <input type="hidden" name=name value=move || value.get()/>
-            <button type="submit" class="button">
-                {move || if value.with(|value| value == "true") { said::pin() } else { said::unpin() }}
-            </button>
-        },
-        Field::Name | Field::Label => view! {
-            <label>
-                <span>{label}</span>
-                <input
-                    class="field"
-                    name=name
-                    dir="auto"
-                    autocomplete="off"
-                    maxlength=longest.to_string()
-                    value=value.get_untracked()
-                    prop:value=move || value.get()
-                    on:input=move |event| value.set(event_target_value(&event))
-                />
-            </label>
-            <button type="submit" class="button bare" aria-label=labelled(words::save(), label)>
-                <Icon name="check"/>
-            </button>
-        },
-    };
+    let face = draw_field(field, value);
     view! {
         <form class="inline-form" method="post" action="/forms/branch" on:submit=save>
             <input type="hidden" name="branch_id" value=id.to_string()/>

@@ -101,23 +101,10 @@ impl TreePanel {
 }
 
 /// Lets the panel of the tree stand beside this chat, and tells it when the chat has other turns.
-pub fn stand_beside_tree(
-    chat: ChatId,
-    changes: RwSignal<u64>,
-    deleting: Deleting,
-    branch: RwSignal<Option<Branch>>,
-    leaf: Signal<Option<TurnId>>,
-    running: Signal<Option<TurnId>>,
-    leaves: RwSignal<u64>,
-) {
+pub fn stand_beside_tree(shown: OnScreen, running: Signal<Option<TurnId>>, leaves: RwSignal<u64>) {
     let Some(panel) = use_context::<TreePanel>() else { return };
-    on_change(move || (running.get(), leaves.get()), move |_, _| changes.update(|count| *count += 1));
-    let on_branch = Callback::new(move |changed: Branch| {
-        if branch.with_untracked(|branch| branch.as_ref().is_some_and(|branch| branch.id == changed.id)) {
-            branch.set(Some(changed));
-        }
-    });
-    panel.stands_beside(OnScreen { chat, leaf, changes, deleting, on_branch });
+    on_change(move || (running.get(), leaves.get()), move |_, _| shown.changes.update(|count| *count += 1));
+    panel.stands_beside(shown);
 }
 
 /// What the panel is called, and the ways to the other views of the tree.

@@ -26,45 +26,52 @@ pub fn key_of(row: &TreeRow) -> u128 {
     row.turn.as_u128() ^ (u128::from(hasher.finish()) << 64)
 }
 
+/// The button that opens the row's children, or shuts them.
+fn draw_twisty(state: TreeState, row: &TreeRow, is_open: bool) -> AnyView {
+    let (name, icon, label) = if is_open {
+        ("fold", "chevron-down", said::shut_row())
+    } else {
+        ("unfold", "chevron-right", said::open_row())
+    };
+    let toggled = row.clone();
+    let toggle = move |event: MouseEvent| {
+        event.prevent_default();
+        state.toggle(&toggled);
+    };
+    view! {
+        <button type="submit" class="tree-twisty" name=name value=row.turn.to_string() aria-label=label on:click=toggle>
+            <Icon name=icon/>
+        </button>
+    }
+}
+
+/// What the turn begins with, which leads to it; of folded turns how many they are.
+fn draw_words(state: TreeState, chat: ChatId, row: &TreeRow) -> AnyView {
+    if let Some(count) = row.folded {
+        return view! { <span class="tree-words tree-fold">{said::messages(count)}</span> };
+    }
+    let turn = row.turn;
+    let words = if row.words.is_empty() { said::no_text().to_owned() } else { row.words.clone() };
+    let show = move |event: MouseEvent| {
+        if opens_here(&event) {
+            event.prevent_default();
+            state.show.run(turn);
+        }
+    };
+    view! { <a class="tree-words" href=format!("/c/{chat}?at={turn}") dir="auto" on:click=show>{words}</a> }
+}
+
 pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
     let turn = row.turn;
     let (id, all) = (row_id(&row), said::row(&row));
-    let twisty = row.is_open.map(|is_open| {
-        let (name, icon, label) = if is_open {
-            ("fold", "chevron-down", said::shut_row())
-        } else {
-            ("unfold", "chevron-right", said::open_row())
-        };
-        let toggled = row.clone();
-        let toggle = move |event: MouseEvent| {
-            event.prevent_default();
-            state.toggle(&toggled);
-        };
-        view! {
-            <button type="submit" class="tree-twisty" name=name value=turn.to_string() aria-label=label on:click=toggle>
-                <Icon name=icon/>
-            </button>
-        }
-    });
+    let twisty = row.is_open.map(|is_open| draw_twisty(state, &row, is_open));
     let look = move |event: MouseEvent| {
         event.prevent_default();
         // The card must not hide the row it is about.
         focus::on(&format!("#row-{turn}"));
         state.look_at(turn);
     };
-    let words = match row.folded {
-        Some(count) => view! { <span class="tree-words tree-fold">{said::messages(count)}</span> },
-        None => {
-            let words = if row.words.is_empty() { said::no_text().to_owned() } else { row.words.clone() };
-            let show = move |event: MouseEvent| {
-                if opens_here(&event) {
-                    event.prevent_default();
-                    state.show.run(turn);
-                }
-            };
-            view! { <a class="tree-words" href=format!("/c/{chat}?at={turn}") dir="auto" on:click=show>{words}</a> }
-        }
-    };
+    let words = draw_words(state, chat, &row);
     let mark = said::mark(row.mark).map(|(sign, word)| {
         view! { " "<span class="tree-mark" data-mark=sign>{sign}" "{word}</span> }
     });

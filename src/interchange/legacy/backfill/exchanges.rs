@@ -45,32 +45,7 @@ pub(super) fn turns(rows: &[Row], counts: &mut [Count; Kind::ALL.len()], notes: 
 
 /// Which exchange everything is in. The first one has no question.
 pub(super) fn exchanges(timeline: &[Entry], turns: &mut HashMap<String, Turn>, notes: &mut Notes) -> Vec<Exchange> {
-    let mut all = vec![Exchange::default()];
-    let mut of_turn: HashMap<&str, usize> = HashMap::new();
-    let mut of_message: HashMap<&str, usize> = HashMap::new();
-    // By place the exchange that was open then.
-    let mut open = Vec::with_capacity(timeline.len());
-    for (at, entry) in timeline.iter().enumerate() {
-        if entry.is_question() {
-            let turn = entry.turn.clone();
-            if let Some(turn) = entry.turn.as_deref() {
-                match turns.get_mut(turn) {
-                    Some(turn) => turn.is_used = true,
-                    None => notes.add(What::PutRight, &entry.place, "its turn is not there: the mode is inferred"),
-                }
-                if of_turn.insert(turn, all.len()).is_some() {
-                    notes.add(
-                        What::PutRight,
-                        &entry.place,
-                        "its turn had a question before: it opens another exchange",
-                    );
-                }
-            }
-            of_message.insert(&entry.id, all.len());
-            all.push(Exchange { question: Some(at), turn, ..Exchange::default() });
-        }
-        open.push(all.len() - 1);
-    }
+    let Questions { mut all, mut of_turn, mut of_message, open } = questions(timeline, turns, notes);
     // Messages first: the others may name them.
     let (messages, others): (Vec<usize>, Vec<usize>) = (0..timeline.len())
         .filter(|&at| !timeline[at].is_question())
@@ -121,6 +96,44 @@ pub(super) fn exchanges(timeline: &[Entry], turns: &mut HashMap<String, Turn>, n
     all.retain(|exchange| exchange.question.is_some() || !exchange.said.is_empty() || !exchange.system.is_empty());
     all.sort_by_key(|exchange| exchange.question.or_else(|| exchange.first()));
     all
+}
+
+/// The exchanges that questions open.
+struct Questions<'t> {
+    all: Vec<Exchange>,
+    of_turn: HashMap<&'t str, usize>,
+    of_message: HashMap<&'t str, usize>,
+    /// By place the exchange that was open then.
+    open: Vec<usize>,
+}
+
+fn questions<'t>(timeline: &'t [Entry], turns: &mut HashMap<String, Turn>, notes: &mut Notes) -> Questions<'t> {
+    let mut all = vec![Exchange::default()];
+    let mut of_turn: HashMap<&str, usize> = HashMap::new();
+    let mut of_message: HashMap<&str, usize> = HashMap::new();
+    let mut open = Vec::with_capacity(timeline.len());
+    for (at, entry) in timeline.iter().enumerate() {
+        if entry.is_question() {
+            let turn = entry.turn.clone();
+            if let Some(turn) = entry.turn.as_deref() {
+                match turns.get_mut(turn) {
+                    Some(turn) => turn.is_used = true,
+                    None => notes.add(What::PutRight, &entry.place, "its turn is not there: the mode is inferred"),
+                }
+                if of_turn.insert(turn, all.len()).is_some() {
+                    notes.add(
+                        What::PutRight,
+                        &entry.place,
+                        "its turn had a question before: it opens another exchange",
+                    );
+                }
+            }
+            of_message.insert(&entry.id, all.len());
+            all.push(Exchange { question: Some(at), turn, ..Exchange::default() });
+        }
+        open.push(all.len() - 1);
+    }
+    Questions { all, of_turn, of_message, open }
 }
 
 impl Exchange {

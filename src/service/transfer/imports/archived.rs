@@ -7,11 +7,12 @@ use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
 use super::key::new_id;
+use super::redrawn::Redrawn;
 use super::report::{Import, ImportReport};
 use crate::documents::uploads::{UploadKind, forms_of, store_forms};
 use crate::{Service, ServiceError};
 use turnleaf_convert::{Form, Picture, Refused};
-use turnleaf_domain::DocumentId;
+use turnleaf_domain::{DocumentId, UserId};
 use turnleaf_interchange::archive::{ArchivedBlob, ArchivedVersion, FiledDocument};
 use turnleaf_interchange::{Finding, Place, What};
 use turnleaf_platform::hex::hex;
@@ -154,11 +155,55 @@ impl Service {
         self.check_imported_growth(import.owner, bytes).await
     }
 
+    /// Stores a document under this id, version by version as they are read, or not at all.
+    async fn store_document(
+        &self,
+        owner: UserId,
+        id: DocumentId,
+        mut document: FiledDocument,
+        now: DateTime<Utc>,
+        redrawn: &Redrawn,
+    ) -> Result<(), StoreError> {
+        let (title, kind) = (document.title.clone(), document.kind.clone());
+        let (created_at, updated_at) = (document.created_at.min(now), document.updated_at.min(now));
+        let mut tx = self.db().begin().await?;
+        let new = write::NewDocument { id, owner_id: owner, title: &title, kind: &kind };
+        let mut newest = None;
+        loop {
+            let version;
+            (document, version) = next_version(document).await?;
+            let Some(version) = version else { break };
+            let origin = match version.origin.map(|there| redrawn.name_here(there)) {
+                Some(sha256) if blobs::measure(self.db(), owner, &sha256).await?.is_some() => Some(sha256),
+                _ => None,
+            };
+            let of = write::NewVersion {
+                content: &version.content,
+                origin: origin.as_deref(),
+                mime: &version.mime,
+                notes: &version.notes,
+            };
+            let at = version.version_timestamp.min(now);
+            match newest {
+                None => {
+                    write::insert(&mut tx, &new, &of, at).await?;
+                    newest = Some(at);
+                }
+                Some(before) => newest = Some(write::add_version(&mut tx, id, &of, Some(before), at).await?),
+            }
+        }
+        if newest.is_none() {
+            return tx.rollback().await;
+        }
+        write::date(&mut tx, id, created_at, updated_at).await?;
+        tx.commit().await
+    }
+
     /// Keeps a document of an archive with its versions, unless it is here.
     pub(super) async fn plant_document(
         &self,
         import: &Import,
-        mut document: FiledDocument,
+        document: FiledDocument,
         now: DateTime<Utc>,
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
@@ -183,43 +228,8 @@ impl Service {
             report.tally.add_document(id, bytes);
             return Ok(());
         }
-        let (title, kind) = (document.title.clone(), document.kind.clone());
-        let (created_at, updated_at) = (document.created_at.min(now), document.updated_at.min(now));
-        let stored = async {
-            let mut tx = self.db().begin().await?;
-            let new = write::NewDocument { id, owner_id: import.owner, title: &title, kind: &kind };
-            let mut newest = None;
-            loop {
-                let version;
-                (document, version) = next_version(document).await?;
-                let Some(version) = version else { break };
-                let origin = version.origin.map(|there| report.redrawn.name_here(there));
-                let origin = match origin {
-                    Some(sha256) if blobs::measure(self.db(), import.owner, &sha256).await?.is_some() => Some(sha256),
-                    _ => None,
-                };
-                let of = write::NewVersion {
-                    content: &version.content,
-                    origin: origin.as_deref(),
-                    mime: &version.mime,
-                    notes: &version.notes,
-                };
-                let at = version.version_timestamp.min(now);
-                match newest {
-                    None => {
-                        write::insert(&mut tx, &new, &of, at).await?;
-                        newest = Some(at);
-                    }
-                    Some(before) => newest = Some(write::add_version(&mut tx, id, &of, Some(before), at).await?),
-                }
-            }
-            if newest.is_none() {
-                return tx.rollback().await;
-            }
-            write::date(&mut tx, id, created_at, updated_at).await?;
-            tx.commit().await
-        };
-        match stored.await {
+        let title = document.title.clone();
+        match self.store_document(import.owner, id, document, now, &report.redrawn).await {
             Ok(()) => Ok(()),
             Err(error) if error.is_of_a_value() => {
                 let place = Place { conversation: title.clone(), ..Place::default() };

@@ -22,6 +22,15 @@ use turnleaf_store::{StoreError, archive, documents};
 /// Another id for one of an archive.
 type Rename = Arc<dyn Fn(Uuid) -> Uuid + Send + Sync>;
 
+/// A chat on its way in, of which the parts lie in a file.
+struct IncomingChat<'i> {
+    import: &'i Import,
+    /// Under its new id.
+    chat: &'i Chat,
+    filed: FiledChat,
+    rename: Rename,
+}
+
 /// Why a chat did not come in.
 enum Refused {
     /// A part of it is not what it should be.
@@ -68,7 +77,7 @@ impl Service {
         if !self.new_chat_fits(owner, bytes, told.clone(), report).await? {
             return Ok(());
         }
-        let stored = match self.store_filed(import, &chat, filed, rename, now, report).await {
+        let stored = match self.store_filed(IncomingChat { import, chat: &chat, filed, rename }, now, report).await {
             Ok(()) => Ok(()),
             Err(Refused::Store(error)) => Err(error),
             Err(Refused::Part(text)) => {
@@ -118,13 +127,11 @@ impl Service {
 
     async fn store_filed(
         &self,
-        import: &Import,
-        chat: &Chat,
-        mut filed: FiledChat,
-        rename: Rename,
+        mut incoming: IncomingChat<'_>,
         now: DateTime<Utc>,
         report: &mut ImportReport,
     ) -> Result<(), Refused> {
+        let IncomingChat { import, chat, ref mut filed, .. } = incoming;
         let mut imported_from: Option<ImportedFrom> = filed.imported_from.take();
         let last_ord = filed.last_ord;
         for Difference { kind, place, text } in std::mem::take(&mut filed.damaged) {
@@ -136,13 +143,13 @@ impl Service {
             None => None,
         };
         if import.dry_run {
-            self.each_part(import, chat, filed, rename, report, None).await?;
+            self.each_part(incoming, report, None).await?;
             plant::keep_differences(import, &chat.title, &mut imported_from, now, report);
             return Ok(());
         }
         let tx = self.db().begin().await?;
         let mut arriving = Arriving::begin(self, tx, (import.owner, chat), last_ord, false).await?;
-        let mut stored = self.each_part(import, chat, filed, rename, report, Some(&mut arriving)).await;
+        let mut stored = self.each_part(incoming, report, Some(&mut arriving)).await;
         if stored.is_ok() {
             plant::keep_differences(import, &chat.title, &mut imported_from, now, report);
             let ended = arriving.end(imported_from.as_ref(), choice.as_ref(), last_ord).await;
@@ -157,13 +164,11 @@ impl Service {
     /// Takes the parts out of their file, puts them right, and stores them where there is something to store them in.
     async fn each_part(
         &self,
-        import: &Import,
-        chat: &Chat,
-        mut filed: FiledChat,
-        rename: Rename,
+        incoming: IncomingChat<'_>,
         report: &mut ImportReport,
         mut arriving: Option<&mut Arriving<'_>>,
     ) -> Result<(), Refused> {
+        let IncomingChat { import, chat, mut filed, rename } = incoming;
         loop {
             let parts;
             (filed, parts) = taken_out(filed, rename.clone()).await?;

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
+use super::incoming::IncomingConversation;
 use super::key::Key;
 use super::report::{Import, ImportReport};
 use crate::documents::change::{Words, checked_title, kind_of, written};
@@ -14,7 +15,7 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::DOCUMENT;
 use turnleaf_domain::{Content, DocumentId, Role, UserId, limits};
 use turnleaf_interchange::conversation::{Bytes as FileBytes, File};
-use turnleaf_interchange::{Body, Conversation, Finding, Place, What};
+use turnleaf_interchange::{Body, Finding, Place, What};
 use turnleaf_store::documents::{self, write};
 use turnleaf_store::{StoreError, Tx, blobs};
 
@@ -52,12 +53,11 @@ impl Service {
     pub(super) async fn files_of(
         &self,
         import: &Import,
-        key: &Key,
-        conversation: &Conversation,
+        incoming: &IncomingConversation<'_>,
         is_wanted: &(dyn Fn(&str) -> bool + Sync),
-        now: DateTime<Utc>,
         report: &mut ImportReport,
     ) -> Result<Files, ServiceError> {
+        let IncomingConversation { key, conversation, now, .. } = *incoming;
         let mut files = Files::default();
         for (at, message) in conversation.messages.iter().enumerate().filter(|(_, of)| is_wanted(&of.source_id)) {
             for (number, piece) in message.pieces.iter().enumerate() {

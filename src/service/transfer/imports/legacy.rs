@@ -8,8 +8,8 @@ use chrono::{DateTime, Utc};
 use futures::StreamExt;
 
 use super::differences;
+use super::incoming::IncomingConversation;
 use super::key::Key;
-use super::plant;
 use super::report::{ImportReport, ImportedChat, ImportedTable, Outcome, STOPPED};
 use super::rows;
 use super::standing;
@@ -171,8 +171,9 @@ impl Service {
             Some(tx) => standing::standing(tx, owner, id).await?,
             None => self.standing_of(owner, id).await?,
         };
+        let incoming = IncomingConversation { owner, key: &key, provider: PROVIDER, conversation, now: target.now };
         let mut findings = Vec::new();
-        let mut chat = plant::grown(owner, &key, PROVIDER, conversation, HashMap::new(), target.now, &mut findings);
+        let mut chat = incoming.grow(HashMap::new(), &mut findings);
         if standing == Some(Outcome::Known) {
             return self.take_onward(target, (&key, conversation), &chat, &findings, report).await;
         }

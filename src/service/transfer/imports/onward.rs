@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 
 use super::differences::{self, Apart};
 use super::files::AttachedDocument;
+use super::incoming::IncomingConversation;
 use super::key::Key;
-use super::plant;
 use super::report::{Import, ImportReport, ImportedChat, Outcome};
 use super::rows::{self, insert_turn};
 use super::told::{format_name, provider_of};
@@ -133,9 +133,8 @@ impl Service {
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
         let (owner, provider) = (import.owner, provider_of(format));
-        let grown =
-            |files, findings: &mut Vec<Finding>| plant::grown(owner, key, provider, conversation, files, now, findings);
-        let chat = grown(any_files(conversation), &mut Vec::new());
+        let incoming = IncomingConversation { owner, key, provider, conversation, now };
+        let chat = incoming.grow(any_files(conversation), &mut Vec::new());
         let id = chat.chat.id;
         let mut seen = self.db().snapshot().await?;
         let looked = Onward::of(&mut seen, owner, key, &chat).await?;
@@ -151,9 +150,9 @@ impl Service {
                 report.stood(id, conversation.title.clone(), Outcome::Known);
                 return Ok(());
             }
-            let files = self.files_of(import, key, conversation, &is_added, now, report).await?;
+            let files = self.files_of(import, &incoming, &is_added, report).await?;
             let mut findings = Vec::new();
-            chat = grown(files.contents, &mut findings);
+            chat = incoming.grow(files.contents, &mut findings);
             documents = files.documents;
             findings.iter().filter(|finding| is_added(&finding.place.message)).for_each(|finding| report.tell(finding));
             self.put_images_right(owner, &mut chat, report).await?;
@@ -184,18 +183,23 @@ impl Service {
             tx.rollback().await?;
         }
         report.tell_behind(conversation, &onward);
-        let source = source(&mut report.apart);
-        // A chat that is as it was is not held for that.
-        let kept = chat_sources::find(self.db(), owner, id).await?;
-        if differences::with_more(kept, source.clone()).is_some() {
-            let mut tx = self.db().begin().await?;
-            if chats::hold(&mut tx, owner, id).await?.is_some() {
-                keep_told(&mut tx, owner, id, source).await?;
-            }
-            tx.commit().await?;
-        }
+        self.keep_news(owner, id, source(&mut report.apart)).await?;
         report.grew(conversation, id, &onward);
         Ok(())
+    }
+
+    /// Keeps what was told of a chat that nothing was added to, where that was not told before. A chat that is as it was
+    /// is not held for that.
+    async fn keep_news(&self, owner: UserId, id: ChatId, source: ImportedFrom) -> Result<(), ServiceError> {
+        let kept = chat_sources::find(self.db(), owner, id).await?;
+        if differences::with_more(kept, source.clone()).is_none() {
+            return Ok(());
+        }
+        let mut tx = self.db().begin().await?;
+        if chats::hold(&mut tx, owner, id).await?.is_some() {
+            keep_told(&mut tx, owner, id, source).await?;
+        }
+        Ok(tx.commit().await?)
     }
 }
 

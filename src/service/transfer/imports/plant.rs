@@ -1,43 +1,24 @@
 //! A chat that comes in gets its ids and is stored, whole or not at all.
 
-use std::collections::HashMap;
-
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::arriving::{Arriving, parts_of};
 use super::differences::short;
 use super::files::AttachedDocument;
-use super::key::Key;
 use super::report::{Import, ImportReport, ImportedChat, Outcome};
 use super::told::format_name;
 use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::CARD;
 use turnleaf_domain::{Content, ImportedFrom, Turn, UserId, limits};
 use turnleaf_interchange::archive::ArchivedChat;
-use turnleaf_interchange::grow::{Soil, grow};
-use turnleaf_interchange::{Conversation, Finding, Format, Place, What};
+use turnleaf_interchange::{Finding, Format, Place, What};
 use turnleaf_store::blobs::FormKind;
 use turnleaf_store::deletions::purge::COMING_IN;
 use turnleaf_store::{StoreError, blobs};
 
 /// The field of a card that names the small form of its image.
 const THUMBNAIL: &str = "thumbnail";
-
-/// A conversation as a chat of this owner. `provider` is that of messages which do not name one.
-pub(super) fn grown(
-    owner: UserId,
-    key: &Key,
-    provider: &str,
-    conversation: &Conversation,
-    files: HashMap<(usize, usize), Content>,
-    now: DateTime<Utc>,
-    findings: &mut Vec<Finding>,
-) -> ArchivedChat {
-    let id = |part: &str| key.id(part);
-    let soil = Soil { owner, now, id: &id, provider, files };
-    grow(conversation, &soil, &mut |finding| findings.push(finding))
-}
 
 /// What did not come along is kept with the chat. An archive of which everything came along says nothing new.
 pub(super) fn keep_differences(

@@ -11,7 +11,7 @@ use crate::turns::placement::{Place, Wanted};
 use crate::{Service, ServiceError};
 use turnleaf_domain::Turn;
 use turnleaf_domain::graft::{GraftStatus, NextStep, PauseReason};
-use turnleaf_domain::{Branch, Chat, ExchangeKind, Graft, GraftId, Origin, UserId};
+use turnleaf_domain::{Branch, BranchId, Chat, ExchangeId, ExchangeKind, Graft, GraftId, Origin, UserId};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_store::db::Tx;
@@ -132,7 +132,8 @@ impl Service {
             let place = Place { parent, branch: branch.clone() };
             self.user_turn(&mut tx, &chat, &place, message, of.id).await?
         };
-        self.take_step(tx, chat, branch, user_turn, of, graft, NextStep::Ask(0)).await
+        self.record_step(&mut tx, graft, NextStep::Ask(0), (of.id, branch.id)).await?;
+        self.answer(tx, chat, branch, user_turn, of).await
     }
 
     /// Asks a later message behind the reply of the one before, or one more time what has no whole reply.
@@ -162,32 +163,30 @@ impl Service {
             let name = self.name_of_version(&mut tx, "retry", &user_turn).await?;
             let leaving = (Some(user_id), Origin::Regenerate, name);
             let branch = self.beside(&mut tx, &chat, &reply, &Wanted::default(), leaving).await?;
-            return self.take_step(tx, chat, branch, user_turn, of, graft, step).await;
+            self.record_step(&mut tx, graft, step, (of.id, branch.id)).await?;
+            return self.answer(tx, chat, branch, user_turn, of).await;
         }
         // Behind the reply; where somebody has gone on from there meanwhile, on a branch of its own.
         let wanted = Wanted { prev_turn_id: Some(reply.id), branch_id: Some(graft.branch_id), ..Wanted::default() };
         let place = self.place(&mut tx, &chat, &wanted, &message.contents).await?;
         let user_turn = self.user_turn(&mut tx, &chat, &place, message, of.id).await?;
-        self.take_step(tx, chat, place.branch, user_turn, of, graft, step).await
+        self.record_step(&mut tx, graft, step, (of.id, place.branch.id)).await?;
+        self.answer(tx, chat, place.branch, user_turn, of).await
     }
 
-    /// Records the step and stores its exchange, in one transaction.
-    #[expect(clippy::too_many_arguments, reason = "everything that one transaction is made of")]
-    async fn take_step(
+    /// Records that the graft takes this step, in the transaction that stores the step's exchange.
+    async fn record_step(
         &self,
-        mut tx: Tx,
-        chat: Chat,
-        branch: Branch,
-        user_turn: Turn,
-        of: ExchangeOf,
+        tx: &mut Tx,
         graft: &Graft,
         step: NextStep,
-    ) -> Result<Started, ServiceError> {
-        let to = advance_to(graft, step, of.id, branch.id);
-        if !grafts::advance(&mut tx, graft, to, self.clock().now()).await? {
+        (exchange, branch): (ExchangeId, BranchId),
+    ) -> Result<(), ServiceError> {
+        let to = advance_to(graft, step, exchange, branch);
+        if !grafts::advance(tx, graft, to, self.clock().now()).await? {
             return Err(ServiceError::conflict("graft_moved", "this graft was changed at the same moment"));
         }
-        self.answer(tx, chat, branch, user_turn, of).await
+        Ok(())
     }
 
     async fn message(&self, owner: UserId, graft: &Graft, n: usize) -> Result<Turn, ServiceError> {

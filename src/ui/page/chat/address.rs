@@ -8,10 +8,10 @@ use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_location, use_navigate, use_query_map};
 
-use super::beside::Beside;
+use super::signals::PageSignals;
 use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
-use crate::api::view::{ChatPage, Side};
+use crate::api::view::Side;
 use crate::browser::local_store::{self, CAME_FROM};
 use crate::browser::{clock, focus, history};
 use crate::domain::{ChatId, TurnId, limits};
@@ -76,8 +76,7 @@ pub fn latest(state: ChatState, chat: ChatId) -> Option<String> {
 /// a path that is on screen already in the place of this one.
 pub fn follow_address(
     (state, way): (ChatState, Way),
-    beside: Beside,
-    take: impl Fn(ChatPage) + Copy + 'static,
+    signals: PageSignals,
     chat: ChatId,
     refusals: Refusals,
 ) -> Callback<TurnId> {
@@ -117,7 +116,7 @@ pub fn follow_address(
                 reveal(state, at, !was_in_text && focus::is_in_text());
             }
         };
-        if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !beside.is_cut() {
+        if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !signals.beside.is_cut() {
             way.give_up();
             return arrive();
         }
@@ -138,7 +137,7 @@ pub fn follow_address(
                     // What is there in its place is not what was asked for.
                     let is_it = !page.is_turn_gone;
                     state.show(page.clone());
-                    take(page);
+                    signals.take(page);
                     arrive();
                     // After the page has followed it: what its branch is answered by is what goes out.
                     set_timeout(move || if is_it { way.came(number) } else { way.strayed(number) }, Duration::ZERO);
@@ -150,11 +149,7 @@ pub fn follow_address(
                     // The address is that of what is on screen: the same way can be tried again.
                     state.arrived(None);
                     way.failed(number);
-                    // Said at the version that it would have taken the place of.
-                    let is_pressed = |turn: &TurnState| {
-                        turn.with_untracked(|view| now.at.is_some_and(|at| view.siblings.contains(&at)))
-                    };
-                    match untrack(|| state.turns()).iter().find(|turn| is_pressed(turn)) {
+                    match version_beside(state, now.at) {
                         Some(turn) => refusals.say(turn.id(), error),
                         None => {
                             announcer.alert(&problem(&error));
@@ -168,4 +163,10 @@ pub fn follow_address(
     };
     on_change(move || asked.get(), show);
     Callback::new(move |at: TurnId| replace.run(Asked { at: Some(at), from: None }))
+}
+
+/// The version on screen whose place this turn would have taken.
+fn version_beside(state: ChatState, at: Option<TurnId>) -> Option<TurnState> {
+    let is_sibling = |turn: &TurnState| turn.with_untracked(|view| at.is_some_and(|at| view.siblings.contains(&at)));
+    untrack(|| state.turns()).into_iter().find(is_sibling)
 }

@@ -7,12 +7,12 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::beside::Beside;
+use super::signals::PageSignals;
 use crate::api::chats::{glance_at_chat, load_chat};
 use crate::api::error::ApiError;
 use crate::api::view::{ChatGlance, ChatPage, DraftView};
 use crate::browser::document;
-use crate::domain::ChatId;
+use crate::domain::{Chat, ChatId, TurnId};
 use crate::ui::chats::Chats;
 use crate::ui::connection::Connection;
 use crate::ui::erased::{effect, on_change};
@@ -25,14 +25,15 @@ const INTERVAL: Duration = Duration::from_millis(1_500);
 /// After so many failures in a row the pauses grow no more: 1.5 s · 2⁴.
 const FAILURES: u32 = 4;
 
-/// The revision of a chat, how many replies are being written elsewhere in it, and which models can be chosen.
-pub type Rev = (i64, usize, u64);
-
-/// What is known of a chat, to see what is new in a glance at it.
+/// Who looks at a chat, with what is known of it.
 #[derive(Clone, Copy)]
-struct Known {
-    /// That a reply ended is no new revision. None after something began here: the next glance tells what it led to.
-    rev: StoredValue<Option<Rev>>,
+struct Watcher {
+    chat_id: ChatId,
+    state: ChatState,
+    signals: PageSignals,
+    draft: RwSignal<DraftView>,
+    chats: Option<Chats>,
+    connection: Option<Connection>,
     title: StoredValue<String>,
     is_looking: StoredValue<bool>,
     /// How many looks in a row failed, and how many are left out for it.
@@ -40,99 +41,130 @@ struct Known {
     pause: StoredValue<u32>,
 }
 
-impl Known {
+impl Watcher {
     /// A server that does not answer is asked half as often each time.
     fn failed(self) {
         let failures = (self.failures.get_value() + 1).min(FAILURES);
         self.failures.set_value(failures);
         self.pause.set_value((1 << failures) - 1);
     }
+
+    /// Whether a look may begin: a page that is gone, hidden, offline or still waiting for an answer does not ask, nor
+    /// one that pauses.
+    fn may_look(self) -> bool {
+        if document::is_hidden()
+            || self.state.is_hiding()
+            || self.connection.is_some_and(Connection::is_waiting)
+            || self.is_looking.try_get_value() != Some(false)
+        {
+            return false;
+        }
+        let is_pausing = self.pause.get_value() > 0;
+        if is_pausing {
+            self.pause.update_value(|pause| *pause -= 1);
+        }
+        !is_pausing
+    }
+
+    /// Looks once. Gives the page anew when its path changed elsewhere, after the path was shown.
+    async fn look(self) -> Option<ChatPage> {
+        let leaf = self.state.leaf_id();
+        let draft_rev = self.draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
+        let glance = glance_at_chat(self.chat_id, leaf, draft_rev).await;
+        let newest = self.take_glance(glance, leaf)?;
+        let page = load_chat(Some(self.chat_id), newest, None, None).await;
+        if !self.state.is_there() || self.state.leaf_id() != leaf || self.signals.beside.is_cut() {
+            return None;
+        }
+        // What could not be loaded is asked for again: known is what was taken.
+        let Ok(page) = page else {
+            self.failed();
+            return None;
+        };
+        follow_path(self.state, page.clone()).await.then_some(page)
+    }
+
+    /// Takes over what a glance tells. Gives the end of the path that is to be loaded, where there is more to see than
+    /// `leaf` ends with.
+    fn take_glance(self, glance: Result<ChatGlance, ApiError>, leaf: Option<TurnId>) -> Option<Option<TurnId>> {
+        let Self { state, signals, .. } = self;
+        if !state.is_there() {
+            return None;
+        }
+        if let Some(connection) = self.connection {
+            connection.heard(&glance);
+        }
+        let is_gone = glance == Err(ApiError::NotFound);
+        if is_gone || glance.is_ok() {
+            signals.beside.chat_is_gone(is_gone);
+        }
+        let Ok(glance) = glance else {
+            self.failed();
+            return None;
+        };
+        self.failures.set_value(0);
+        // Something began here while the answer was on its way: the next one tells.
+        if state.leaf_id() != leaf || state.is_hiding() {
+            return None;
+        }
+        if signals.leaves.get_untracked() != glance.leaves {
+            signals.leaves.set(glance.leaves);
+        }
+        if let Some(newer) = &glance.draft {
+            self.draft.set(newer.clone());
+        }
+        self.take_title(&glance);
+        // Where a path is to be gone on from, nothing lengthens it.
+        if signals.beside.is_cut() {
+            return None;
+        }
+        let now = (glance.rev, glance.running, glance.models_rev);
+        let is_told = signals.beside.also_running() == glance.running;
+        if glance.leaf == leaf && is_told && signals.rev.get_value().is_none_or(|rev| rev == now) {
+            signals.rev.set_value(Some(now));
+            return None;
+        }
+        Some(glance.leaf)
+    }
+
+    /// Takes over the title that a glance tells.
+    fn take_title(self, glance: &ChatGlance) {
+        if self.title.with_value(|title| *title != glance.title) {
+            self.title.set_value(glance.title.clone());
+            if let Some(chats) = self.chats {
+                chats.renamed.set(Some((self.chat_id, glance.title.clone())));
+                chats.refresh();
+            }
+        }
+    }
 }
 
-/// Looks at the chat while the page is seen. With the page comes what is known with the path on screen, whoever loaded
-/// it. `take` gets the page anew when its path changed elsewhere, after the path was shown; `draft` is set when the draft
-/// did, `leaves` when the tree has more ends or fewer. What is returned must be called when a reply begins here.
-pub fn watch(
-    state: ChatState,
-    beside: Beside,
-    (page, rev): (&ChatPage, StoredValue<Option<Rev>>),
-    chat_id: ChatId,
-    draft: RwSignal<DraftView>,
-    leaves: RwSignal<u64>,
-    take: impl Fn(ChatPage) + Copy + 'static,
-) -> impl Fn() + Copy + Send + Sync + 'static {
-    let known = Known {
-        rev,
-        title: StoredValue::new(page.chat.as_ref().map(|chat| chat.title.clone()).unwrap_or_default()),
+/// Looks at the chat while its page is seen. The signals take the page anew when its path changed elsewhere, after the
+/// path was shown, and then `changes` rises; `draft` is set when the draft changed.
+pub fn watch(state: ChatState, signals: PageSignals, chat: &Chat, draft: RwSignal<DraftView>, changes: RwSignal<u64>) {
+    let watcher = Watcher {
+        chat_id: chat.id,
+        state,
+        signals,
+        draft,
+        chats: use_context::<Chats>(),
+        connection: use_context::<Connection>(),
+        title: StoredValue::new(chat.title.clone()),
         is_looking: StoredValue::new(false),
         failures: StoredValue::new(0),
         pause: StoredValue::new(0),
     };
-    let chats = use_context::<Chats>();
-    let connection = use_context::<Connection>();
     let look = move || {
-        // A page that is gone, hidden, offline or still waiting for an answer does not ask.
-        if document::is_hidden()
-            || state.is_hiding()
-            || connection.is_some_and(Connection::is_waiting)
-            || known.is_looking.try_get_value() != Some(false)
-        {
+        if !watcher.may_look() {
             return;
         }
-        if known.pause.get_value() > 0 {
-            return known.pause.update_value(|pause| *pause -= 1);
-        }
-        known.is_looking.set_value(true);
-        let looked = async move {
-            let leaf = state.leaf_id();
-            let draft_rev = draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
-            let glance = glance_at_chat(chat_id, leaf, draft_rev).await;
-            if !state.is_there() {
-                return;
-            }
-            if let Some(connection) = connection {
-                connection.heard(&glance);
-            }
-            let is_gone = glance == Err(ApiError::NotFound);
-            if is_gone || glance.is_ok() {
-                beside.chat_is_gone(is_gone);
-            }
-            let Ok(glance) = glance else { return known.failed() };
-            known.failures.set_value(0);
-            // Something began here while the answer was on its way: the next one tells.
-            if state.leaf_id() != leaf || state.is_hiding() {
-                return;
-            }
-            if leaves.get_untracked() != glance.leaves {
-                leaves.set(glance.leaves);
-            }
-            if let Some(newer) = &glance.draft {
-                draft.set(newer.clone());
-            }
-            take_title(known, chats, chat_id, &glance);
-            // Where a path is to be gone on from, nothing lengthens it.
-            if beside.is_cut() {
-                return;
-            }
-            let now = (glance.rev, glance.running, glance.models_rev);
-            let is_told = beside.also_running() == glance.running;
-            if glance.leaf == leaf && is_told && known.rev.get_value().is_none_or(|rev| rev == now) {
-                return known.rev.set_value(Some(now));
-            }
-            let page = load_chat(Some(chat_id), glance.leaf, None, None).await;
-            if !state.is_there() || state.leaf_id() != leaf || beside.is_cut() {
-                return;
-            }
-            // What could not be loaded is asked for again: known is what was taken.
-            let Ok(page) = page else { return known.failed() };
-            if follow_path(state, page.clone()).await {
-                known.rev.set_value(rev_of(&page));
-                take(page);
-            }
-        };
+        watcher.is_looking.set_value(true);
         spawn_local(async move {
-            looked.await;
-            let _ = known.is_looking.try_set_value(false);
+            if let Some(page) = watcher.look().await {
+                signals.take(page);
+                changes.update(|count| *count += 1);
+            }
+            let _ = watcher.is_looking.try_set_value(false);
         });
     };
     effect(move || {
@@ -146,32 +178,15 @@ pub fn watch(
         });
     });
     // The server is there again: what it has is wanted now.
-    if let Some(connection) = connection {
+    if let Some(connection) = watcher.connection {
         on_change(
             move || connection.is_offline(),
             move |_, is_offline| {
                 if !is_offline {
-                    known.pause.set_value(0);
+                    watcher.pause.set_value(0);
                     look();
                 }
             },
         );
-    }
-    move || known.rev.set_value(None)
-}
-
-/// What is known with this page.
-pub fn rev_of(page: &ChatPage) -> Option<Rev> {
-    page.chat.as_ref().map(|chat| (chat.rev, page.running.len(), page.models_rev))
-}
-
-/// Takes over the title that a glance tells.
-fn take_title(known: Known, chats: Option<Chats>, chat_id: ChatId, glance: &ChatGlance) {
-    if known.title.with_value(|title| *title != glance.title) {
-        known.title.set_value(glance.title.clone());
-        if let Some(chats) = chats {
-            chats.renamed.set(Some((chat_id, glance.title.clone())));
-            chats.refresh();
-        }
     }
 }

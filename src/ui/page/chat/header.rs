@@ -18,16 +18,21 @@ use crate::ui::words::tree as said;
 /// The form that renames the chat; the title is a button of it.
 const RENAME: &str = "rename-chat";
 
+/// The branch that a header speaks of.
+#[derive(Clone, Copy)]
+pub struct ShownBranch {
+    pub branch: Signal<Option<Branch>>,
+    /// The name of the branch that it left.
+    pub from: Signal<Option<String>>,
+    pub models: RwSignal<Vec<Model>>,
+}
+
 /// The header.
 #[component]
 pub fn ChatHeader(
     chat: Chat,
     title: Signal<String>,
-    #[prop(into)] branch: Signal<Option<Branch>>,
-    /// The name of the branch that it left.
-    #[prop(into)]
-    branch_from: Signal<Option<String>>,
-    models: RwSignal<Vec<Model>>,
+    branch: ShownBranch,
     /// Ends of the chat's tree.
     #[prop(into)]
     leaves: Signal<u64>,
@@ -37,18 +42,84 @@ pub fn ChatHeader(
     #[prop(into, default = Signal::stored(None))]
     last_reply: Signal<Option<TurnId>>,
 ) -> impl IntoView {
+    let id = chat.id;
+    let shown = Signal::derive(move || {
+        let title = title.get();
+        if title.is_empty() { words::untitled().to_owned() } else { title }
+    });
+    let locked_to = Memo::new(move |_| {
+        let ShownBranch { branch, from, models } = branch;
+        let branch = branch.get()?;
+        Some((models.with(|models| chip_text(&branch, from.get(), models)), branch.id.to_string()))
+    });
+    let chip = move || locked_to.get().map(|(text, branch)| view! { <BranchChip chat=id text id=branch/> });
+    // The chip has no room on a phone.
+    let chip_row = move || {
+        locked_to.get().map(|(text, _)| {
+            view! {
+                <a class="menu-row only-phone" href=format!("/c/{id}/branches") rel="external">
+                    <Icon name="lock"/>
+                    <bdi class="chip-text">{text}</bdi>
+                </a>
+            }
+        })
+    };
+    let copy = move || last_reply.get().map(|reply| view! { <CopyToChat id=reply chat=id/> });
+    view! {
+        <header class="chat-head">
+            <SidebarButton/>
+            <h1 class="chat-title" dir="auto" tabindex="-1">
+                <button type="submit" form=RENAME title=words::rename_hint()>{move || shown.get()}</button>
+            </h1>
+            {move || chip()}
+            <TreeButton chat=id leaves/>
+            <Menu id="chat-head-menu" label=words::more_for_chat() icon="more" class="bare">
+                <FindRow id finding/>
+                <a class="menu-row" href=format!("/c/{id}/compare") rel="external">
+                    <Icon name="branch"/>
+                    {words::compare()}
+                </a>
+                <a class="menu-row" href=format!("/c/{id}/settings") rel="external">
+                    <Icon name="tool"/>
+                    {words::chat_settings()}
+                </a>
+                {live(chip_row)}
+                <a class="menu-row" href=format!("/c/{id}/export") rel="external">
+                    <Icon name="external"/>
+                    {words::export()}
+                </a>
+                {live(copy)}
+                <DeedRows id title shown/>
+            </Menu>
+        </header>
+    }
+}
+
+/// The row that finds words in the chat: in a bar, or on a page without script.
+#[component]
+fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     let find = move |event: MouseEvent| {
         event.prevent_default();
         dialog::close_popovers();
         finding.set(true);
     };
+    view! {
+        <a class="menu-row" href=format!("/c/{id}/find") rel="external" on:click=find>
+            <Icon name="search"/>
+            {words::find_in_chat()}
+        </a>
+    }
+}
+
+/// The rows that print, rename and delete the chat; `shown` is what it is called where it has no title.
+#[component]
+fn DeedRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
     let chats = use_context::<Chats>();
-    let id = chat.id;
     let leave = leave_deleted();
-    let shown = Signal::derive(move || {
-        let title = title.get();
-        if title.is_empty() { words::untitled().to_owned() } else { title }
-    });
+    let print = move |_| {
+        dialog::close_popovers();
+        document::print();
+    };
     let rename = move |event: SubmitEvent| {
         event.prevent_default();
         dialog::close_popovers();
@@ -64,63 +135,15 @@ pub fn ChatHeader(
             leave(id);
         }
     };
-    let locked_to = Memo::new(move |_| {
-        let branch = branch.get()?;
-        Some((models.with(|models| chip_text(&branch, branch_from.get(), models)), branch.id.to_string()))
-    });
-    let chip = move || locked_to.get().map(|(text, branch)| view! { <BranchChip chat=id text id=branch/> });
-    // The chip has no room on a phone.
-    let chip_row = move || {
-        locked_to.get().map(|(text, _)| {
-            view! {
-                <a class="menu-row only-phone" href=format!("/c/{id}/branches") rel="external">
-                    <Icon name="lock"/>
-                    <bdi class="chip-text">{text}</bdi>
-                </a>
-            }
-        })
-    };
-    let print = move |_| {
-        dialog::close_popovers();
-        document::print();
-    };
     view! {
-        <header class="chat-head">
-            <SidebarButton/>
-            <h1 class="chat-title" dir="auto" tabindex="-1">
-                <button type="submit" form=RENAME title=words::rename_hint()>{move || shown.get()}</button>
-            </h1>
-            {move || chip()}
-            <TreeButton chat=id leaves/>
-            <Menu id="chat-head-menu" label=words::more_for_chat() icon="more" class="bare">
-                <a class="menu-row" href=format!("/c/{id}/find") rel="external" on:click=find>
-                    <Icon name="search"/>
-                    {words::find_in_chat()}
-                </a>
-                <a class="menu-row" href=format!("/c/{id}/compare") rel="external">
-                    <Icon name="branch"/>
-                    {words::compare()}
-                </a>
-                <a class="menu-row" href=format!("/c/{id}/settings") rel="external">
-                    <Icon name="tool"/>
-                    {words::chat_settings()}
-                </a>
-                {live(chip_row)}
-                <a class="menu-row" href=format!("/c/{id}/export") rel="external">
-                    <Icon name="external"/>
-                    {words::export()}
-                </a>
-                {live(move || last_reply.get().map(|reply| view! { <CopyToChat id=reply chat=id/> }))}
-                <button type="button" class="menu-row needs-script" on:click=print><Icon name="file"/>{words::print()}</button>
-                <form id=RENAME class="menu-form" method="get" action=format!("/c/{id}/settings") on:submit=rename>
-                    <button type="submit" class="menu-row"><Icon name="edit"/>{words::rename()}</button>
-                </form>
-                <form class="menu-form" method="post" action="/forms/delete-chat" on:submit=delete>
-                    <input type="hidden" name="chat_id" value=id.to_string()/>
-                    <button type="submit" class="menu-row danger"><Icon name="trash"/>{words::delete()}</button>
-                </form>
-            </Menu>
-        </header>
+        <button type="button" class="menu-row needs-script" on:click=print><Icon name="file"/>{words::print()}</button>
+        <form id=RENAME class="menu-form" method="get" action=format!("/c/{id}/settings") on:submit=rename>
+            <button type="submit" class="menu-row"><Icon name="edit"/>{words::rename()}</button>
+        </form>
+        <form class="menu-form" method="post" action="/forms/delete-chat" on:submit=delete>
+            <input type="hidden" name="chat_id" value=id.to_string()/>
+            <button type="submit" class="menu-row danger"><Icon name="trash"/>{words::delete()}</button>
+        </form>
     }
 }
 
