@@ -41,7 +41,28 @@ fn link_flags() -> Vec<String> {
         return Vec::new();
     }
     let layout = workspace::root().join("src/server/link/code_order.ld");
-    vec!["-Clink-arg=-Wl,--icf=all".to_owned(), format!("-Clink-arg=-Wl,-T,{}", layout.display())]
+    let mut flags = vec!["-Clink-arg=-Wl,--icf=all".to_owned(), format!("-Clink-arg=-Wl,-T,{}", layout.display())];
+    // Two megabytes less of the file, and of memory. The binary says itself that it needs such a glibc.
+    if glibc().is_some_and(|version| version >= PACKED_RELOCATIONS) {
+        flags.push("-Clink-arg=-Wl,-z,pack-relative-relocs".to_owned());
+    }
+    flags
+}
+
+/// The first glibc that reads packed relative relocations. A release runs on systems as new as the one that it is built on.
+const PACKED_RELOCATIONS: (u32, u32) = (2, 36);
+
+/// The version of this system's glibc.
+fn glibc() -> Option<(u32, u32)> {
+    let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
+    version_of(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// The version in `glibc 2.36`.
+fn version_of(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;
+    let minor = minor.split('.').next()?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// Builds a binary for work on the code; it reads the site from `target/site`.
@@ -88,4 +109,18 @@ pub fn start(binary: &Path, dir: &Path, environment: &[(&str, &str)]) -> Result<
     command.current_dir(dir).args(["serve", "--listen", &address.to_string(), "--data-dir"]).arg(dir.join("state"));
     command.envs(environment.iter().copied());
     Running::start(&mut command, address, &dir.join("turnleaf.log"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_of_glibc_is_read_and_that_of_others_is_not() {
+        for (text, version) in
+            [("glibc 2.36\n", Some((2, 36))), ("glibc 2.4.1", Some((2, 4))), ("musl", None), ("", None)]
+        {
+            assert_eq!(version_of(text), version, "{text}");
+        }
+    }
 }
