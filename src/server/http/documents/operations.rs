@@ -7,9 +7,12 @@ use crate::server::http::documents::api::{
     RestoreDocumentBody, VersionBody, VersionQuery,
 };
 use crate::server::http::openapi::operation::Operation;
+use crate::server::http::turns::operations::{ATTACHED, NAMES};
 use serde_json::json;
 use turnleaf_service::branches::compare::words::Diff;
 
+const NOW: &str = "The document as it is now.";
+const NO_VERSION: &str = "`not_found`; `version_gone`: it has no such version.";
 const UNREADABLE: &str = "`encoding`: which is not known; `choices` names some. `empty_file`, `no_text`, `damaged_file`, \
     `unpacks_too_large`, `unreadable_file`: what is in it cannot be used. `invalid`: a value cannot be.";
 const UNKNOWN: &str = "`unsupported_file`: nothing here reads such a file. `unsupported_media_type`: it is compressed on \
@@ -57,7 +60,7 @@ pub fn show_document(operation: Operation) -> Operation {
         .of("Documents", "show_document", "Shows a document with its text.")
         .query::<VersionQuery>()
         .gives::<DocumentBody>(200, "The document with this version.")
-        .refuses(404, "`not_found`; `version_gone`: it has no such version.")
+        .refuses(404, NO_VERSION)
 }
 
 pub fn change_document(operation: Operation) -> Operation {
@@ -65,7 +68,7 @@ pub fn change_document(operation: Operation) -> Operation {
         .of("Documents", "change_document", "Changes a document.")
         .note("Other words make a version; the same words make none. Earlier versions stay as they are.")
         .takes::<ChangeDocumentBody>(json!({ "content": "# Notes\n\nMore.\n", "rev": 1 }))
-        .gives::<DocumentBody>(200, "The document as it is now.")
+        .gives::<DocumentBody>(200, NOW)
         .refuses(409, "`document_changed`: `rev` is another one by now. `too_many_versions`: a bound is reached.")
         .refuses(415, UNKNOWN)
         .refuses(422, UNREADABLE)
@@ -88,8 +91,8 @@ pub fn restore_document(operation: Operation) -> Operation {
         )
         .takes::<RestoreDocumentBody>(json!({ "version_timestamp": "2026-11-22T07:00:00.000001Z" }))
         .optional()
-        .gives::<DocumentBody>(200, "The document as it is now.")
-        .refuses(404, "`not_found`; `version_gone`: it has no such version.")
+        .gives::<DocumentBody>(200, NOW)
+        .refuses(404, NO_VERSION)
         .refuses(409, "`too_many_versions`: a bound is reached.")
 }
 
@@ -122,7 +125,7 @@ pub fn attach_to_draft(operation: Operation) -> Operation {
             }],
         }))
         .gives::<AttachedBody>(200, "They are attached.")
-        .refuses(404, "`not_found`; `version_gone`: a document has no such version.")
-        .refuses(409, "`selection_mismatch`: another text than `quote` is selected in that version.")
+        .refuses(404, NAMES)
+        .refuses(409, ATTACHED)
         .refuses(422, "`out_of_range`, `invalid`: it is well formed and cannot be attached.")
 }

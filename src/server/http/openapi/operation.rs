@@ -26,6 +26,9 @@ const SHARED: [(u16, &str, &str); 12] = [
     ),
 ];
 
+/// How operations refuse a value that a field cannot have.
+pub const NO_VALUE: &str = "`invalid`: a value cannot be; `field` names it.";
+
 /// One operation.
 pub struct Operation {
     method: &'static str,

@@ -1,12 +1,11 @@
 //! How the API describes providers and their models.
 
-use crate::server::http::openapi::operation::Operation;
+use crate::server::http::openapi::operation::{NO_VALUE, Operation};
 use crate::server::http::providers::api::{ChangedBody, DefaultBody, ModelBody, ModelsQuery, ProviderBody};
 use serde_json::json;
 use turnleaf_service::providers::{ProviderView, StatusView};
 
 const LOCKED: &str = "`provider_locked`: it is set by the environment or the configuration, or was found by itself.";
-const NOT_DOABLE: &str = "`invalid`: a value cannot be; `field` names it.";
 
 pub fn list_models(operation: Operation) -> Operation {
     operation
@@ -20,7 +19,7 @@ pub fn set_default_model(operation: Operation) -> Operation {
         .of("Providers", "set_default_model", "Sets what new chats get.")
         .takes::<DefaultBody>(json!({ "provider": "demo", "model": "demo" }))
         .done(204, "It is set.")
-        .refuses(422, NOT_DOABLE)
+        .refuses(422, NO_VALUE)
 }
 
 pub fn clear_default_model(operation: Operation) -> Operation {
@@ -42,7 +41,7 @@ pub fn add_provider(operation: Operation) -> Operation {
             "local_network": true,
         }))
         .makes::<ChangedBody>("The connection.")
-        .refuses(422, NOT_DOABLE)
+        .refuses(422, NO_VALUE)
 }
 
 pub fn change_provider(operation: Operation) -> Operation {
@@ -52,7 +51,7 @@ pub fn change_provider(operation: Operation) -> Operation {
         .takes::<ProviderBody>(json!({ "is_enabled": false }))
         .gives::<ChangedBody>(200, "The connection as it is now.")
         .refuses(409, LOCKED)
-        .refuses(422, NOT_DOABLE)
+        .refuses(422, NO_VALUE)
 }
 
 pub fn remove_provider(operation: Operation) -> Operation {

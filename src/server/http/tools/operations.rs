@@ -1,7 +1,7 @@
 //! How the API describes tools.
 
 use crate::domain::tool::ToolChoice;
-use crate::server::http::openapi::operation::Operation;
+use crate::server::http::openapi::operation::{NO_VALUE, Operation};
 use crate::server::http::tools::api::{
     BranchToolsBody, ChangedServerBody, ChatToolsBody, PolicyBody, SetPolicyBody, ToolServerBody, ToolsBody,
 };
@@ -9,7 +9,7 @@ use serde_json::json;
 use turnleaf_service::tools::servers::{ToolServerView, ToolView};
 
 const LOCKED: &str = "`server_locked`: the configuration file sets it.";
-const NOT_DOABLE: &str = "`invalid`: a value cannot be; `field` names it.";
+const CHOICE: &str = "The choice, and what a new branch would be given of it now.";
 const NO_PROGRAMS: &str = "`program_refused`: programs are named in the configuration file alone. `cross_site`: a \
     browser sent this from another site.";
 
@@ -24,13 +24,11 @@ pub fn set_default_tools(operation: Operation) -> Operation {
         .of("Tools", "set_default_tools", "Sets which tools new chats get.")
         .takes::<ToolChoice>(json!({ "on": [] }))
         .gives::<ToolChoice>(200, "What new chats get.")
-        .refuses(422, NOT_DOABLE)
+        .refuses(422, NO_VALUE)
 }
 
 pub fn show_chat_tools(operation: Operation) -> Operation {
-    operation
-        .of("Tools", "show_chat_tools", "Shows which tools a chat offers.")
-        .gives::<ChatToolsBody>(200, "The choice, and what a new branch would be given of it now.")
+    operation.of("Tools", "show_chat_tools", "Shows which tools a chat offers.").gives::<ChatToolsBody>(200, CHOICE)
 }
 
 pub fn choose_chat_tools(operation: Operation) -> Operation {
@@ -48,8 +46,8 @@ pub fn choose_chat_tools(operation: Operation) -> Operation {
                  `{\"type\": \"tool_result\", \"tool_use_id\", \"result\", \"is_error\"}`.",
         )
         .takes::<ToolChoice>(json!({ "on": [], "client": [client_tool] }))
-        .gives::<ChatToolsBody>(200, "The choice, and what a new branch would be given of it now.")
-        .refuses(422, NOT_DOABLE)
+        .gives::<ChatToolsBody>(200, CHOICE)
+        .refuses(422, NO_VALUE)
 }
 
 pub fn use_chat_tools(operation: Operation) -> Operation {
@@ -77,7 +75,7 @@ pub fn set_tool_policy(operation: Operation) -> Operation {
         )
         .takes::<SetPolicyBody>(json!({ "server": "files", "tool": "read_file", "policy": "ask" }))
         .gives::<ToolView>(200, "The tool with what happens now.")
-        .refuses(422, NOT_DOABLE)
+        .refuses(422, NO_VALUE)
         .may(404)
 }
 
@@ -95,7 +93,7 @@ pub fn add_tool_server(operation: Operation) -> Operation {
         .makes::<ChangedServerBody>("The server.")
         .refuses(403, NO_PROGRAMS)
         .refuses(409, "`too_many_servers`: a bound is reached.")
-        .refuses(422, NOT_DOABLE)
+        .refuses(422, NO_VALUE)
 }
 
 pub fn change_tool_server(operation: Operation) -> Operation {
@@ -108,7 +106,7 @@ pub fn change_tool_server(operation: Operation) -> Operation {
         .gives::<ChangedServerBody>(200, "The server as it is now.")
         .refuses(403, NO_PROGRAMS)
         .refuses(409, LOCKED)
-        .refuses(422, NOT_DOABLE)
+        .refuses(422, NO_VALUE)
 }
 
 pub fn remove_tool_server(operation: Operation) -> Operation {

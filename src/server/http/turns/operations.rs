@@ -10,11 +10,12 @@ use turnleaf_service::turns::generations::Generation;
 
 const NOT_DOABLE: &str =
     "`empty_message`, `parent_other_chat`, `out_of_range`, `invalid`: it is well formed and cannot be done.";
-const ATTACHED: &str = "`selection_mismatch`: another text than `quote` is selected in that version.";
-const NAMES: &str = "`not_found`; `version_gone`: a document has no such version.";
+pub const ATTACHED: &str = "`selection_mismatch`: another text than `quote` is selected in that version.";
+pub const NAMES: &str = "`not_found`; `version_gone`: a document has no such version.";
 const BOUNDS: &str = "`too_many_siblings`, `too_many_turns`, `too_many_branches`: a bound is reached.";
 const LOCKED: &str = "`branch_locked`, `model_unavailable`: `fork` is a body for `POST /api/chats/{id}/branches`.";
 
+const AFTER: &str = "The reply after that.";
 const NOT_ASKED: &str = "`not_asked`: nothing of the sort is asked, or not any more.";
 
 pub fn send(operation: Operation) -> Operation {
@@ -116,7 +117,7 @@ pub fn decide_call(operation: Operation) -> Operation {
              says which question is answered. Answers once that is stored.",
         )
         .takes::<CallDecision>(json!({ "decision": "allow", "hash": "9f86d081884c7d65" }))
-        .gives::<CallAnswer>(200, "The reply after that.")
+        .gives::<CallAnswer>(200, AFTER)
         .refuses(409, NOT_ASKED)
         .refuses(409, "`approval_changed`: the call asks something else now.")
         .refuses(422, "`invalid`: it is well formed and cannot be done.")
@@ -126,14 +127,14 @@ pub fn stop_call(operation: Operation) -> Operation {
     operation
         .of("Turns", "stop_call", "Stops one tool call.")
         .note("The reply goes on with the others; the model is told. Answers once the end is stored.")
-        .gives::<CallAnswer>(200, "The reply after that.")
+        .gives::<CallAnswer>(200, AFTER)
         .refuses(409, NOT_ASKED)
 }
 
 pub fn continue_turn(operation: Operation) -> Operation {
     operation
         .of("Turns", "continue_turn", "Lets a reply go on that paused by itself.")
-        .gives::<CallAnswer>(200, "The reply after that.")
+        .gives::<CallAnswer>(200, AFTER)
         .refuses(409, NOT_ASKED)
 }
 
