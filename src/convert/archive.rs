@@ -3,6 +3,7 @@
 
 use crate::Refused;
 use turnleaf_domain::limits;
+use turnleaf_domain::size::Size;
 
 /// `PK\5\6`, 22 bytes and a comment of up to 65,535.
 const END: &[u8] = b"PK\x05\x06";
@@ -107,7 +108,7 @@ pub fn check(bytes: &[u8]) -> Result<(), Refused> {
         entry.unpacked > limits::UNPACKED_GRACE && entry.unpacked > entry.packed.saturating_mul(limits::UNPACKED_RATIO)
     };
     if sum(|entry| entry.unpacked) > limits::UNPACKED_BYTES {
-        return Err(Refused::Bomb(format!("{} MiB", limits::UNPACKED_BYTES >> 20)));
+        return Err(Refused::Bomb(Size(limits::UNPACKED_BYTES).to_string()));
     }
     if entries.iter().any(is_too_dense) {
         return Err(Refused::Bomb(format!("{} times its size", limits::UNPACKED_RATIO)));

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::Refused;
 use turnleaf_domain::limits;
+use turnleaf_domain::size::Size;
 
 /// With `\n` for every other end of a line.
 pub fn line_ends(text: String) -> String {
@@ -49,7 +50,7 @@ pub fn bounded(text: String) -> Result<String, Refused> {
 }
 
 pub fn too_long() -> Refused {
-    Refused::TooLong(format!("{} MiB", limits::DOCUMENT_BYTES >> 20))
+    Refused::TooLong(Size::in_memory(limits::DOCUMENT_BYTES).to_string())
 }
 
 #[cfg(test)]

@@ -17,6 +17,13 @@ pub fn first_line(text: &str, chars: usize) -> String {
     signless.or_else(|| text.lines().find_map(|line| of_one(line.into()))).unwrap_or_default()
 }
 
+/// A text that begins with a capital.
+pub fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    first + letters.as_str()
+}
+
 /// A text of Markdown as its reader sees it, line by line: what was found in it is shown without the signs that make it a
 /// heading, a table, a link. Code stays as it is.
 pub fn without_signs(text: &str) -> String {

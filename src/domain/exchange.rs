@@ -131,7 +131,7 @@ impl Params {
     pub fn validate(&self) -> Result<(), Invalid> {
         let within = |field: &str, value: Option<f64>, low: f64, high: f64| match value {
             Some(value) if !(low..=high).contains(&value) => {
-                Err(Invalid::new(format!("params.{field}"), format!("must be between {low} and {high}")))
+                Err(Invalid::not_between(format!("params.{field}"), &(low..=high)))
             }
             _ => Ok(()),
         };

@@ -1,6 +1,9 @@
 //! Failures: why a reply ended early, in codes that scripts may rely on and sentences that people understand; and what
 //! is wrong with an input.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 /// The reason codes of a failed reply (ux.md 8, reliability.md 1.5).
@@ -132,6 +135,10 @@ impl FailureKind {
         )
     }
 
+    /// What is said wherever the disk of this server is full, and wherever it is the server that is wrong.
+    pub const DISK_FULL: &str = "The server's disk is full.";
+    pub const FAULT: &str = "Something went wrong on this server.";
+
     /// The English sentence for a provider with this display name.
     pub fn sentence(self, provider: &str) -> String {
         match self {
@@ -154,8 +161,8 @@ impl FailureKind {
                 "Reached a limit set on this server.".into()
             }
             Self::ServerRestarted => "The server restarted while answering.".into(),
-            Self::StorageFull => "The server's disk is full.".into(),
-            Self::Internal | Self::Unknown => "Something went wrong on this server.".into(),
+            Self::StorageFull => Self::DISK_FULL.into(),
+            Self::Internal | Self::Unknown => Self::FAULT.into(),
         }
     }
 }
@@ -197,8 +204,35 @@ pub struct Invalid {
 }
 
 impl Invalid {
+    pub const IS_EMPTY: &str = "must not be empty";
+    pub const HAS_NUL: &str = "must not contain NUL";
+
     pub fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { field: field.into(), reason: reason.into() }
+    }
+
+    /// A number outside of its bounds, both of which it may be.
+    pub fn not_between(field: impl Into<String>, bounds: &RangeInclusive<impl Display>) -> Self {
+        Self::new(field, format!("must be between {} and {}", bounds.start(), bounds.end()))
+    }
+
+    /// A text of more characters than it may have.
+    pub fn too_long(field: impl Into<String>, most: usize) -> Self {
+        Self::new(field, format!("must be at most {most} characters"))
+    }
+
+    /// A name that is empty, too long, or more than a line.
+    pub fn no_name(field: impl Into<String>, most: usize) -> Self {
+        Self::new(field, format!("must be 1 to {most} characters on one line"))
+    }
+
+    /// The number where it is within its bounds.
+    pub fn check_between<T: PartialOrd + Display>(
+        field: &str,
+        number: T,
+        bounds: RangeInclusive<T>,
+    ) -> Result<T, Self> {
+        if bounds.contains(&number) { Ok(number) } else { Err(Self::not_between(field, &bounds)) }
     }
 }
 

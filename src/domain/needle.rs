@@ -16,10 +16,10 @@ impl Needle {
     /// It is blank, or longer than [`limits::FIND_CHARS`]; the field is called `q`.
     pub fn new(query: &str) -> Result<Self, Invalid> {
         if query.trim().is_empty() {
-            return Err(Invalid::new("q", "must not be empty"));
+            return Err(Invalid::new("q", Invalid::IS_EMPTY));
         }
         if query.chars().count() > limits::FIND_CHARS {
-            return Err(Invalid::new("q", format!("must be at most {} characters", limits::FIND_CHARS)));
+            return Err(Invalid::too_long("q", limits::FIND_CHARS));
         }
         // As stored text has it.
         Ok(Self { folded: query.replace('\0', "\u{2400}").chars().flat_map(fold).collect() })

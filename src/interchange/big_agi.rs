@@ -23,7 +23,7 @@ use crate::conversation::{Conversation, Ending, Message};
 use crate::domain::turn::Role;
 use crate::fields::{count, first_text, id, is_set, list, made_id, text};
 use crate::input::Input;
-use crate::made;
+use crate::made::{self, SOURCE_SAYS_FAILED};
 use crate::members::that_may_hold_chats;
 use crate::names::Names;
 use crate::notes::Notes;
@@ -61,15 +61,11 @@ pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversat
     for (at, told) in list(value, "messages").iter().enumerate() {
         let id = id(told, "id").unwrap_or_else(|| format!("{source_id}/{at}"));
         if !told.is_object() {
-            notes.add(What::LeftOut, &id, "it is not a message");
+            notes.is_no_message(&id);
             continue;
         }
         // Each stands on the one before it, which is known by its id.
-        let (name, is_new) = names.once(id.clone());
-        if is_new {
-            notes.add(What::PutRight, &id, "another message has the same id: this one was given a new one");
-        }
-        let id = name;
+        let (id, _) = names.once_for_message(id, notes);
         let parent = nodes.last().map(|node| node.id.clone());
         let message = Some(message(told, &id, notes));
         nodes.push(Node { id, parent, children: Vec::new(), message });
@@ -78,7 +74,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversat
     let (messages, current) = grow(nodes, last.as_deref(), notes);
     let (system_prompt, messages, current) = made::without_system_prompt(messages, current);
     if messages.is_empty() {
-        notes.add(What::LeftOut, "", "it has no messages");
+        notes.has_no_messages();
         return None;
     }
     if system_prompt.is_empty() {
@@ -135,7 +131,7 @@ fn message(value: &Value, id: &str, notes: &mut Notes) -> Message {
     let stopped = value.get("generator").and_then(|generator| text(generator, "tokenStopReason"));
     match (stopped, &message.ending) {
         (Some("client-abort"), Ending::Complete) => message.ending = Ending::Cancelled,
-        (Some("issue"), Ending::Complete) => message.fail("The source says that it failed."),
+        (Some("issue"), Ending::Complete) => message.fail(SOURCE_SAYS_FAILED),
         (Some("filter"), Ending::Complete) => message.fail("The provider stopped this reply."),
         _ => {}
     }

@@ -1,5 +1,7 @@
 //! The one table of bounds on what is read. A bound reached is told; it is never a panic and never a full memory.
 
+use crate::domain::size::Size;
+
 /// Entries of an archive. More of them end the reading before it begins.
 pub const ENTRIES: usize = 200_000;
 /// An entry's name, in bytes; a longer one is skipped.
@@ -60,3 +62,13 @@ pub const FINDINGS: usize = 200;
 pub const CELL_BYTES: usize = 8 << 20;
 /// What is looked through to find where the sources of one message stand, in bytes; later sources have no place.
 pub const MARK_BYTES: usize = 256 << 20;
+
+/// What is told of an element with more bytes than this.
+pub fn larger_than(bytes: u64) -> String {
+    format!("it is larger than {}", Size(bytes))
+}
+
+/// What is told of an element with more values than this.
+pub fn more_values_than(values: usize) -> String {
+    format!("it has more than {values} values")
+}

@@ -80,7 +80,7 @@ fn conversation(value: &Value, assets: &Assets, notes: &mut Notes) -> Option<Con
     let current = fields::id(value, "current_node");
     let (messages, current) = tree::grow(nodes, current.as_deref(), notes);
     if messages.is_empty() {
-        notes.add(What::LeftOut, "", "it has no messages");
+        notes.has_no_messages();
         return None;
     }
     let system_prompt = reader.system_prompt(notes);
@@ -116,7 +116,7 @@ impl Reader<'_> {
             None | Some(Value::Null) => None,
             Some(message) if message.is_object() => self.message(id, node, message, notes),
             Some(_) => {
-                notes.add(What::LeftOut, id, "the message is none: it is no object");
+                notes.is_no_object(id);
                 None
             }
         };
@@ -194,7 +194,7 @@ impl Reader<'_> {
             Some("tool" | "function") => Speaker::Tool,
             other => {
                 let role = content::named(other.unwrap_or_default());
-                notes.add(What::PutRight, id, format!("the role “{role}” is read as the assistant's"));
+                notes.reads_as_assistant(id, &role);
                 Speaker::Assistant
             }
         }

@@ -77,7 +77,7 @@ fn conversation(value: &Value, parts: &Parts, notes: &mut Notes) -> Option<Conve
     let current = fields::id(value, "current_leaf_message_uuid");
     let (messages, current) = tree::grow(nodes, current.as_deref(), notes);
     if messages.is_empty() {
-        notes.add(What::LeftOut, "", "it has no messages");
+        notes.has_no_messages();
         return None;
     }
     if fields::text(value, "summary").is_some() {
@@ -115,7 +115,7 @@ fn node(
         Some(parent) => fields::as_id(parent).filter(|parent| parent != ROOT),
     };
     if !message.is_object() {
-        notes.add(What::LeftOut, &id, "the message is none: it is no object");
+        notes.is_no_object(&id);
         return Node { id, parent, children: Vec::new(), message: None };
     }
     let role = match fields::first_text(message, &["sender", "role"]) {

@@ -7,12 +7,14 @@
 
 mod backfill;
 mod entry;
+mod gathering;
 mod rows;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use rows::{Count, Gathered, Gathering, Row};
+pub use gathering::{Gathered, Gathering};
+pub use rows::{Count, Row};
 pub use tables::{Missing, Table, find};
 
 /// A schema.

@@ -72,7 +72,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversat
     let nodes = flat(messages(value), notes).into_iter().map(|told| node(&told, endpoint, notes)).collect();
     let (messages, current) = grow(nodes, None, notes);
     if messages.is_empty() {
-        notes.add(What::LeftOut, "", "it has no messages");
+        notes.has_no_messages();
         return None;
     }
     made::tell_missing_files(&messages, notes);
@@ -111,11 +111,7 @@ fn flat<'a>(all: &'a [Value], notes: &mut Notes) -> Vec<Told<'a>> {
         let mut id = id(message, "messageId").or_else(|| id(message, "_id")).unwrap_or_else(|| made_id(message));
         // What is nested is known by the id of what it is in; of a flat list, the tree tells of the second.
         if nests {
-            let (name, is_new) = names.once(id.clone());
-            if is_new {
-                notes.add(What::PutRight, &id, "another message has the same id: this one was given a new one");
-                id = name;
-            }
+            id = names.once_for_message(id, notes).0;
         }
         // Where the input made the list, places in that one are places in this one.
         let on = count(message, STANDS_ON).and_then(|at| told.get(usize::try_from(at).ok()?));
@@ -133,7 +129,7 @@ fn node(told: &Told<'_>, endpoint: Option<&str>, notes: &mut Notes) -> Node {
     let is_message = value.as_object().is_some_and(|members| members.keys().any(|name| name != STANDS_ON));
     let message = is_message.then(|| message(value, id, endpoint, notes));
     if message.is_none() {
-        notes.add(What::LeftOut, id, "it is not a message");
+        notes.is_no_message(id);
     }
     Node { id: id.clone(), parent: within.clone().or(parent), children: Vec::new(), message }
 }

@@ -167,7 +167,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversat
     let (first, last) = (times().min(), times().max());
     let (system_prompt, messages, current) = made::without_system_prompt(messages, current);
     if messages.is_empty() {
-        notes.add(What::LeftOut, "", "it has no messages");
+        notes.has_no_messages();
         return None;
     }
     made::tell_missing_files(&messages, notes);
@@ -211,7 +211,7 @@ fn node(value: &Value, calls: &HashMap<String, String>, notes: &mut Notes) -> No
     let id = id(value, "id").unwrap_or_else(|| made_id(value));
     let is_root = text(value, "type") == Some("root") && text(value, "content").is_none();
     if !value.is_object() {
-        notes.add(What::LeftOut, &id, "it is not a message");
+        notes.is_no_message(&id);
     }
     let message = (value.is_object() && !is_root).then(|| message(value, &id, calls, notes));
     let children = list(value, "children").iter().filter_map(as_id).collect();

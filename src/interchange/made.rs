@@ -10,6 +10,9 @@ use crate::media::data_url;
 use crate::notes::Notes;
 use crate::report::What;
 
+/// Why a reply failed of which the source says no more.
+pub(crate) const SOURCE_SAYS_FAILED: &str = "The source says that it failed.";
+
 /// A message that says nothing yet. Where it stands is the tree's.
 pub(crate) fn message(id: &str, role: Role) -> Message {
     Message {

@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::notes::Notes;
+use crate::report::What;
+
 /// The ids that were taken, each with the number that was last put behind it. So many of one id are counted, not tried.
 #[derive(Default)]
 pub(crate) struct Names(HashMap<String, u64>);
@@ -22,6 +25,15 @@ impl Names {
                 return (name, true);
             }
         }
+    }
+
+    /// The same of a message's id, told where it is a new one.
+    pub(crate) fn once_for_message(&mut self, id: String, notes: &mut Notes) -> (String, bool) {
+        let (name, is_new) = self.once(id.clone());
+        if is_new {
+            notes.add(What::PutRight, &id, "another message has the same id: this one was given a new one");
+        }
+        (name, is_new)
     }
 }
 

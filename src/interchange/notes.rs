@@ -49,6 +49,25 @@ impl Notes {
         }
     }
 
+    /// Nothing of the conversation is left.
+    pub(crate) fn has_no_messages(&mut self) {
+        self.add(What::LeftOut, "", "it has no messages");
+    }
+
+    /// Something else stands where a message should be.
+    pub(crate) fn is_no_message(&mut self, id: &str) {
+        self.add(What::LeftOut, id, "it is not a message");
+    }
+
+    pub(crate) fn is_no_object(&mut self, id: &str) {
+        self.add(What::LeftOut, id, "the message is none: it is no object");
+    }
+
+    /// A role that there is none of here.
+    pub(crate) fn reads_as_assistant(&mut self, message: &str, role: &str) {
+        self.add(What::PutRight, message, format!("the role “{role}” is read as the assistant's"));
+    }
+
     /// A date of a member; an absurd one is told and left out.
     pub(crate) fn date(&mut self, of: &Value, name: &str, message: &str) -> Option<DateTime<Utc>> {
         let date = fields::date(of, name);

@@ -81,7 +81,7 @@ fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
     let current = fields::id(history, "currentId").or_else(|| fields::id(value, "current_message_id"));
     let (messages, current) = tree::grow(nodes, current.as_deref(), notes);
     if messages.is_empty() {
-        notes.add(What::LeftOut, "", "it has no messages");
+        notes.has_no_messages();
         return None;
     }
     tell_lost(value, chat, notes);
@@ -134,7 +134,7 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Notes) 
     let parent = if message.get("parentId").is_some() { fields::id(message, "parentId") } else { before };
     let children = fields::list(message, "childrenIds").iter().filter_map(fields::as_id).collect();
     if !message.is_object() {
-        notes.add(What::LeftOut, &id, "the message is none: it is no object");
+        notes.is_no_object(&id);
         return Node { id, parent: None, children: Vec::new(), message: None };
     }
     let role = match fields::text(message, "role") {
@@ -143,7 +143,7 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Notes) 
         Some("system") => Role::System,
         other => {
             let role: String = other.unwrap_or("none").chars().take(60).collect();
-            notes.add(What::PutRight, &id, format!("the role “{role}” is read as the assistant's"));
+            notes.reads_as_assistant(&id, &role);
             Role::Assistant
         }
     };

@@ -4,6 +4,15 @@ use std::fmt;
 
 pub use crate::domain::imported::DifferenceKind as What;
 
+/// What a walk through a file tells, whatever program wrote it.
+pub(crate) const ENDS_WITHIN: &str = "the file ends within it";
+pub(crate) const NOT_JSON_BEHIND: &str = "what follows is not JSON";
+pub(crate) const REPLACED: &str = "bytes that are no text in its encoding became U+FFFD";
+
+pub(crate) fn damaged_from_here(why: &str) -> String {
+    format!("the file is damaged from here on: {why}")
+}
+
 /// One thing that a person who imports should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {

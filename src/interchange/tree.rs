@@ -45,11 +45,10 @@ pub(crate) fn grow(nodes: Vec<Node>, current: Option<&str>, notes: &mut Notes) -
 fn renamed(mut nodes: Vec<Node>, notes: &mut Notes) -> Vec<Node> {
     let mut names = Names::default();
     for node in &mut nodes {
-        let (id, is_new) = names.once(node.id.clone());
+        let (id, is_new) = names.once_for_message(node.id.clone(), notes);
         if !is_new {
             continue;
         }
-        notes.add(What::PutRight, &node.id, "another message has the same id: this one was given a new one");
         if let Some(message) = &mut node.message {
             message.source_id.clone_from(&id);
         }

@@ -16,11 +16,9 @@ pub fn check(text: &str) -> Result<String, &'static str> {
     if after_host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_err()) && !authority.contains('@') {
         return Err("has a port that is none");
     }
-    let url = Url::parse(text).map_err(|_| "is not a URL")?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err("must start with http:// or https://");
-    }
-    let rest = text.split_once("://").map(|(_, rest)| rest).ok_or("must start with http:// or https://")?;
+    let url = parse(text)?;
+    let rest = text.split_once("://").map(|(_, rest)| rest).filter(|_| matches!(url.scheme(), "http" | "https"));
+    let rest = rest.ok_or("must start with http:// or https://")?;
     if rest.starts_with('/') || !url.has_host() {
         return Err("has no host");
     }
@@ -39,6 +37,11 @@ pub fn check(text: &str) -> Result<String, &'static str> {
         return Err("has a path with empty or dotted parts");
     }
     Ok(text.trim_end_matches('/').to_owned())
+}
+
+/// What an address says; the error goes on as that of [`check`].
+pub fn parse(text: &str) -> Result<Url, &'static str> {
+    Url::parse(text).map_err(|_| "is not a URL")
 }
 
 /// The host with its port as the address writes it.

@@ -16,7 +16,6 @@ pub mod prices;
 pub mod providers;
 pub mod security;
 pub mod setting;
-pub mod size;
 pub mod storage;
 pub mod tool_servers;
 
@@ -34,9 +33,9 @@ use crate::config::logging::Logging;
 use crate::config::providers::Providers;
 use crate::config::security::{Auth, Security};
 use crate::config::setting::Setting;
-use crate::config::size::Size;
 use crate::config::tool_servers::ToolServer;
 use crate::price::Price;
+use turnleaf_domain::size::Size;
 
 /// Everything that can be set from outside.
 #[derive(Debug, Clone)]

@@ -99,11 +99,8 @@ impl Patience {
     /// # Errors
     /// A number out of its bounds, by its name.
     pub fn new(retries: Option<u32>, silence_seconds: Option<u32>) -> Result<Self, Invalid> {
-        let within = |name: &str, number: Option<u32>, bounds: RangeInclusive<u32>| match number {
-            Some(number) if !bounds.contains(&number) => {
-                Err(Invalid::new(name, format!("must be between {} and {}", bounds.start(), bounds.end())))
-            }
-            _ => Ok(number),
+        let within = |name: &str, number: Option<u32>, bounds: RangeInclusive<u32>| {
+            number.map(|number| Invalid::check_between(name, number, bounds)).transpose()
         };
         let retries = within("retries", retries, limits::PROVIDER_RETRIES)?;
         let silence = within("silence_seconds", silence_seconds, limits::PROVIDER_SILENCE_SECONDS)?;

@@ -52,6 +52,14 @@ impl<R: Reader> JsonBody<R> {
         self.reader
     }
 
+    /// Reads a stored body whose items nobody needs: what read it, and whether it came to its own end.
+    pub fn read_stored(mut self, body: &[u8]) -> (R, bool) {
+        let mut items = Vec::new();
+        self.feed(body, &mut items);
+        let is_complete = self.finish(&mut items).complete;
+        (self.into_reader(), is_complete)
+    }
+
     fn fail(&mut self, failure: Failure, out: &mut Vec<Item>) {
         if self.failure.is_none() && !self.is_said {
             self.reader.seam(out);

@@ -164,14 +164,14 @@ fn headers(target: &Target) -> Result<HeaderMap, Failure> {
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let wrong = |what: &str| Failure::new(FailureKind::ProviderAuth, &target.provider).with_detail(what);
+    let sendable =
+        |value: &str| HeaderValue::from_str(value).map_err(|_| wrong("A header has characters that none may have."));
     for (name, value) in &target.headers {
-        let value = HeaderValue::from_str(value).map_err(|_| wrong("A header has characters that none may have."))?;
-        headers.insert(HeaderName::from_static(name), value);
+        headers.insert(HeaderName::from_static(name), sendable(value)?);
     }
     for (name, value) in target.extra_headers.iter() {
         let name = HeaderName::try_from(name.as_str()).map_err(|_| wrong("A header has a name that none may have."))?;
-        let value = HeaderValue::from_str(value.expose_secret());
-        let mut value = value.map_err(|_| wrong("A header has characters that none may have."))?;
+        let mut value = sendable(value.expose_secret())?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }

@@ -122,6 +122,11 @@ pub struct ChatRequest {
 }
 
 impl ChatRequest {
+    /// The system prompt, where it says anything: no API is sent a blank one.
+    pub fn instructions(&self) -> Option<&str> {
+        self.system.as_deref().filter(|text| !text.trim().is_empty())
+    }
+
     /// The turns before the reply that is being written, and that reply's own steps so far.
     pub fn before_steps(&self) -> (&[HistoryTurn], Option<&HistoryTurn>) {
         match self.history.split_last() {
@@ -132,7 +137,12 @@ impl ChatRequest {
 
     /// Whether any reply before the one that is being written goes back with its reasoning.
     pub fn has_earlier_reasoning(&self) -> bool {
-        self.before_steps().0.iter().any(|turn| !turn.raw.is_empty() && !turn.leaves_out_reasoning)
+        self.before_steps().0.iter().any(HistoryTurn::has_reasoning)
+    }
+
+    /// The same of any reply, the steps of the one that is being written included.
+    pub fn has_reasoning(&self) -> bool {
+        self.history.iter().any(HistoryTurn::has_reasoning)
     }
 }
 
@@ -151,6 +161,12 @@ pub struct HistoryTurn {
     /// What a person attached, and images of results, as the model is shown them; an image that the model cannot see is
     /// not among it. Of a reply that goes back as it came also its own images.
     pub attached: Attached,
+}
+
+impl HistoryTurn {
+    fn has_reasoning(&self) -> bool {
+        !self.raw.is_empty() && !self.leaves_out_reasoning
+    }
 }
 
 /// A response that began with success.

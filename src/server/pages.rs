@@ -16,7 +16,9 @@ mod window;
 use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView, Notice, Side, Started, TurnView};
 use crate::domain::excerpt::first_words;
-use crate::domain::{Branch, ChatId, Invalid, Lock, Params, Thinking, Turn, TurnId, TurnStatus, UserId, limits};
+use crate::domain::{
+    Branch, ChatId, FailureKind, Invalid, Lock, Params, Thinking, Turn, TurnId, TurnStatus, UserId, limits,
+};
 use turnleaf_platform::ids;
 use turnleaf_service::paths::{Path, window::Direction};
 use turnleaf_service::turns::Started as ServiceStarted;
@@ -250,7 +252,7 @@ fn api_error(error: ServiceError) -> ApiError {
         }
         ServiceError::TooLarge { .. } => ApiError::TooLarge,
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
-        ServiceError::Store(StoreError::Full) => ApiError::Unavailable { message: "The server's disk is full.".into() },
+        ServiceError::Store(StoreError::Full) => ApiError::Unavailable { message: FailureKind::DISK_FULL.into() },
         ServiceError::Store(StoreError::Deleted(_)) => ApiError::NotFound,
         ServiceError::Store(error) if error.is_busy() || matches!(error, StoreError::InUse) => {
             ApiError::Unavailable { message: "The database is busy. Try again in a moment.".into() }

@@ -179,10 +179,7 @@ impl Service {
         named: Option<TurnId>,
     ) -> Result<Option<Turn>, ServiceError> {
         let from = match named {
-            Some(id) => {
-                let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat);
-                Some(turn.ok_or_else(|| Invalid::new("from_turn_id", "no such turn in this chat"))?)
-            }
+            Some(id) => Some(self.turn_in(owner, chat, "from_turn_id", id).await?),
             None => match turns::leaf_of_chat(self.db(), owner, chat).await? {
                 Some(leaf) => turns::find(self.db(), owner, leaf).await?,
                 None => None,
@@ -227,7 +224,7 @@ impl Service {
 /// A name that a person wrote: what a title may be, but not empty.
 fn check_name(name: &str) -> Result<String, Invalid> {
     let name = check_title(name).map_err(|invalid| Invalid { field: "name".into(), ..invalid })?;
-    if name.is_empty() { Err(Invalid::new("name", "must not be empty")) } else { Ok(name) }
+    if name.is_empty() { Err(Invalid::new("name", Invalid::IS_EMPTY)) } else { Ok(name) }
 }
 
 /// A label that a person wrote; an empty one is none.

@@ -221,7 +221,7 @@ impl Service {
 
 pub(super) fn check_system_prompt(prompt: &str) -> Result<(), Invalid> {
     if prompt.contains('\0') {
-        return Err(Invalid::new("system_prompt", "must not contain NUL"));
+        return Err(Invalid::new("system_prompt", Invalid::HAS_NUL));
     }
     if prompt.chars().count() > limits::SYSTEM_PROMPT_CHARS {
         return Err(Invalid::new("system_prompt", format!("at most {} characters", limits::SYSTEM_PROMPT_CHARS)));

@@ -64,6 +64,16 @@ impl ServiceError {
         Self::Conflict { code, message: message.into(), extra: Value::Null }
     }
 
+    /// Nothing is asked behind a reply that is not over.
+    pub(super) fn reply_before_runs() -> Self {
+        Self::conflict("turn_running", "the reply before this message is still running")
+    }
+
+    /// Only a reply to a message can be had again.
+    pub(super) fn answers_no_message() -> Self {
+        Self::conflict("no_message", "this reply answers no message")
+    }
+
     /// A request's name was used before, for something else.
     pub(super) fn reused_request_id() -> Self {
         Self::conflict("idempotency_mismatch", "this client_request_id was used for another request")

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use self::window::{Direction, Window};
 use crate::turns::versions::Version;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Invalid, Role, Turn, TurnId, UserId};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Role, Turn, TurnId, UserId};
 use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::{branches, chats, exchanges, turns};
 
@@ -249,10 +249,7 @@ impl Service {
     /// Remembers where the reader is: at this turn, on the path that goes through it. So every device opens the chat where
     /// it was left, and every version at the end that was read last.
     pub async fn set_last_viewed(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<(), ServiceError> {
-        let known = turns::find(self.db(), owner, turn).await?.is_some_and(|turn| turn.chat_id == chat);
-        if !known {
-            return Err(Invalid::new("turn_id", "no such turn in this chat").into());
-        }
+        self.turn_in(owner, chat, "turn_id", turn).await?;
         let leaf = match turns::leaf_below(self.db(), owner, turn).await? {
             Some(leaf) => turns::find(self.db(), owner, leaf).await?,
             None => None,

@@ -1,6 +1,7 @@
 //! Provider connections: list, add, change, remove, try out. What a person stores takes effect in the registry at once;
 //! what the environment or the configuration file sets is listed and cannot be changed here.
 
+pub(crate) mod connection;
 pub mod draft;
 mod found;
 pub mod headers;

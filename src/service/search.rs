@@ -30,9 +30,7 @@ impl Service {
     /// `Invalid` for words, a limit or a cursor out of bounds.
     pub async fn search(&self, owner: UserId, question: &Search) -> Result<Page, ServiceError> {
         let query = Query::new(&question.words)?;
-        if !(1..=limits::PAGE_MAX).contains(&question.limit) {
-            return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
-        }
+        Invalid::check_between("limit", question.limit, 1..=limits::PAGE_MAX)?;
         let from = question.cursor.as_deref().map(Cursor::parse).transpose()?;
         let kinds: &[Kind] = match &question.kind {
             Some(Kind::Turn) => &[Kind::Turn],

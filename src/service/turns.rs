@@ -3,6 +3,7 @@
 pub mod exchanges;
 pub mod generations;
 pub mod grafts;
+pub mod membership;
 pub mod messages;
 pub mod placement;
 pub mod references;
@@ -129,7 +130,7 @@ impl Service {
         let user_turn = match (old.role, old.prev_turn_id) {
             (Role::Assistant, Some(id)) => turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?,
             (Role::Assistant, None) => {
-                return Err(ServiceError::conflict("no_message", "this reply answers no message"));
+                return Err(ServiceError::answers_no_message());
             }
             (Role::User, _) if turns::count_children(&mut tx, chat.id, Some(old.id)).await? == 0 => old.clone(),
             _ => return Err(Invalid::new("turn", "only a reply, or a message without one, can be tried again").into()),

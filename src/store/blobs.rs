@@ -57,20 +57,11 @@ pub struct BlobOf<'a> {
 pub async fn put(tx: &mut Tx, blobs: &[BlobOf<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut seen = HashSet::new();
     for blob in blobs {
-        let mime = plain(blob.mime, "the type of a blob")?;
-        let is_new = seen.insert(blob.sha256);
+        if seen.insert(blob.sha256) {
+            store(tx, blob.sha256, blob.mime, blob.bytes, now).await?;
+        }
         in_tx!(&mut *tx, |conn| {
-            if is_new {
-                sqlx::query(PUT)
-                    .bind(blob.sha256)
-                    .bind(mime)
-                    .bind(i64::try_from(blob.bytes.len()).unwrap_or(i64::MAX))
-                    .bind(blob.bytes)
-                    .bind(now)
-                    .execute(&mut *conn)
-                    .await?;
-            }
-            sqlx::query(NAME).bind(blob.block.uuid()).bind(blob.sha256).execute(&mut *conn).await?;
+            sqlx::query(NAME).bind(blob.block.uuid()).bind(blob.sha256).execute(conn).await?;
         });
     }
     Ok(())

@@ -117,59 +117,21 @@ pub async fn put(
     let attachments = draft.attachments.as_ref();
     let attachments = attachments.map(|attached| to_json(attached, "drafts", "attachments")).transpose()?;
     let chat = chat.map(ChatId::uuid);
+    // What a statement begins with is its own; what it stores comes after that, in one order.
+    macro_rules! save {
+        ($statement:expr, $($of:expr),*) => {
+            in_tx!(tx, |conn| {
+                let query = sqlx::query_scalar($statement).bind(owner.uuid())$(.bind($of))*;
+                let query = query.bind(text).bind(provider).bind(model).bind(thinking).bind(attachments).bind(now);
+                query.fetch_optional(conn).await?
+            })
+        };
+    }
     Ok(match (chat, draft.rev) {
-        (Some(chat), 0) => in_tx!(tx, |conn| {
-            sqlx::query_scalar(INSERT_OF_CHAT)
-                .bind(owner.uuid())
-                .bind(chat)
-                .bind(text)
-                .bind(provider)
-                .bind(model)
-                .bind(thinking)
-                .bind(attachments)
-                .bind(now)
-                .fetch_optional(conn)
-                .await?
-        }),
-        (None, 0) => in_tx!(tx, |conn| {
-            sqlx::query_scalar(INSERT_OF_NEW_CHAT)
-                .bind(owner.uuid())
-                .bind(text)
-                .bind(provider)
-                .bind(model)
-                .bind(thinking)
-                .bind(attachments)
-                .bind(now)
-                .fetch_optional(conn)
-                .await?
-        }),
-        (Some(chat), rev) => in_tx!(tx, |conn| {
-            sqlx::query_scalar(UPDATE_OF_CHAT)
-                .bind(owner.uuid())
-                .bind(chat)
-                .bind(rev)
-                .bind(text)
-                .bind(provider)
-                .bind(model)
-                .bind(thinking)
-                .bind(attachments)
-                .bind(now)
-                .fetch_optional(conn)
-                .await?
-        }),
-        (None, rev) => in_tx!(tx, |conn| {
-            sqlx::query_scalar(UPDATE_OF_NEW_CHAT)
-                .bind(owner.uuid())
-                .bind(rev)
-                .bind(text)
-                .bind(provider)
-                .bind(model)
-                .bind(thinking)
-                .bind(attachments)
-                .bind(now)
-                .fetch_optional(conn)
-                .await?
-        }),
+        (Some(chat), 0) => save!(INSERT_OF_CHAT, chat),
+        (None, 0) => save!(INSERT_OF_NEW_CHAT,),
+        (Some(chat), rev) => save!(UPDATE_OF_CHAT, chat, rev),
+        (None, rev) => save!(UPDATE_OF_NEW_CHAT, rev),
     })
 }
 

@@ -151,6 +151,14 @@ pub async fn progress(tx: &mut Tx, progress: &Progress) -> Result<bool, StoreErr
     Ok(changed > 0)
 }
 
+/// Nothing but an ending ends a turn.
+fn check_ended(turn: &Turn) -> Result<(), StoreError> {
+    if turn.status.is_terminal() && turn.completed_at.is_some() {
+        return Ok(());
+    }
+    Err(inconsistent("turns", "status", turn.id, "only a turn at its end can be finished"))
+}
+
 /// Ends a turn as `turn` says: status, usage, cost, error, text, newest event, times. Its blocks are stored by
 /// [`turn_blocks::upsert`] in the same transaction. False when it had another ending already: the first one wins. The
 /// same ending again is no other one, because the acknowledgement of an earlier commit may have been lost.
@@ -158,9 +166,7 @@ pub async fn progress(tx: &mut Tx, progress: &Progress) -> Result<bool, StoreErr
 /// # Errors
 /// `Inconsistent` when `turn` is not at its end.
 pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
-    if !turn.status.is_terminal() || turn.completed_at.is_none() {
-        return Err(inconsistent("turns", "status", turn.id, "only a turn at its end can be finished"));
-    }
+    check_ended(turn)?;
     let text = content_text_column(&turn.content_text());
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
     let changed = in_tx!(&mut *tx, |conn| {

@@ -142,16 +142,19 @@ pub trait Toolbox: Send + Sync {
     fn shut_down(&self) -> BoxFuture<'_, ()>;
 }
 
+/// What a model is told of a tool that is not there, or not for this chat.
+pub const NOT_AVAILABLE: &str = "this tool is not available";
+
 /// No tools at all.
 pub struct NoTools;
 
 impl Toolbox for NoTools {
     fn gate<'a>(&'a self, _: &'a ToolCall, _: Option<&'a str>) -> BoxFuture<'a, Gate> {
-        Box::pin(std::future::ready(Gate::Refuse("this tool is not available".into())))
+        Box::pin(std::future::ready(Gate::Refuse(NOT_AVAILABLE.into())))
     }
 
     fn run(&self, _: ToolCall) -> Running {
-        Running::over(said(Fate::Unavailable, "this tool is not available"))
+        Running::over(said(Fate::Unavailable, NOT_AVAILABLE))
     }
 
     fn offered<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

@@ -116,6 +116,7 @@ pub const CRATES: &[(&str, &[&str])] = &[
     ("async_stream", &["http"]),
     ("axum", &["http", "root"]),
     ("base64", &["http"]),
+    ("brotli_decompressor", &["http"]),
     ("bytes", BOTH),
     ("chrono", BOTH),
     ("clap", &["root"]),

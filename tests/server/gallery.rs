@@ -211,6 +211,29 @@ impl Sources {
         sources
     }
 
+    /// This file and those whose functions draw for it: it takes a function of theirs, which is no component, or one that
+    /// takes such a function.
+    fn drawing_for(&self, file: &Path) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::from([file.to_owned()]);
+        let mut open = vec![file.to_owned()];
+        while let Some(file) = open.pop() {
+            let uses: Vec<&str> = self.rest[&file].lines().filter(|line| line.starts_with("use ")).collect();
+            for (other, rest) in &self.rest {
+                let module = format!("{}::", other.file_stem().unwrap().to_str().unwrap());
+                let functions = rest
+                    .lines()
+                    .filter_map(|line| line.replace("pub(super)", "pub").strip_prefix("pub fn ").map(String::from));
+                let names: Vec<String> =
+                    functions.filter_map(|line| Some(line.split(['(', '<']).next()?.to_owned())).collect();
+                let takes = |line: &&str| line.contains(&module) && names.iter().any(|name| has_word(line, name));
+                if uses.iter().any(takes) && found.insert(other.clone()) {
+                    open.push(other.clone());
+                }
+            }
+        }
+        found
+    }
+
     /// The components that a text of this file draws.
     fn drawn_in(&self, file: Option<&Path>, text: &str) -> Vec<Component> {
         let named = |name: &str| {
@@ -220,6 +243,10 @@ impl Sources {
         };
         elements(text).into_iter().flat_map(named).collect()
     }
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
 }
 
 /// The names behind `<` where an element can begin: behind a type's name it is a type's argument.
@@ -253,8 +280,11 @@ fn every_component_is_in_the_gallery_or_says_why_not() {
     }
     let mut drawn = BTreeSet::new();
     while let Some(next) = waiting.pop() {
-        let texts = [&sources.components[&next], &sources.rest[&next.0]];
-        let more: Vec<_> = texts.into_iter().flat_map(|text| sources.drawn_in(Some(&next.0), text)).collect();
+        let mut more = Vec::new();
+        for file in sources.drawing_for(&next.0) {
+            let texts = [sources.components.get(&next), sources.rest.get(&file)];
+            more.extend(texts.into_iter().flatten().flat_map(|text| sources.drawn_in(Some(&file), text)));
+        }
         if drawn.insert(next) {
             waiting.extend(more);
         }

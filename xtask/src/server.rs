@@ -17,13 +17,31 @@ use crate::workspace;
 /// The compiler's.
 pub fn release(front: &Front) -> Result<PathBuf> {
     step("compile the server", || {
-        let mut build = workspace::build("build");
-        build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--release"]);
-        build.args(workspace::without_paths());
-        // Read by the code that embeds the site, so that a new site makes a new binary.
-        run(build.env("TURNLEAF_SITE_HASH", &front.hash))?;
+        link(front, &[])?;
         Ok(workspace::target().join("release/turnleaf"))
     })
+}
+
+/// Compiles and links the release, the last crate with more flags.
+///
+/// # Errors
+/// The compiler's.
+pub fn link(front: &Front, more: &[&str]) -> Result<()> {
+    let mut build = workspace::build("rustc");
+    build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--release"]);
+    build.args(workspace::without_paths()).arg("--").args(link_flags()).args(more);
+    // Read by the code that embeds the site, so that a new site makes a new binary.
+    run(build.env("TURNLEAF_SITE_HASH", &front.hash))
+}
+
+/// What the linker is told where it is LLVM's, which Rust brings along for this system: functions that are alike to the
+/// byte are one, and code that is not needed at once lies apart.
+fn link_flags() -> Vec<String> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        return Vec::new();
+    }
+    let layout = workspace::root().join("src/server/link/code_order.ld");
+    vec!["-Clink-arg=-Wl,--icf=all".to_owned(), format!("-Clink-arg=-Wl,-T,{}", layout.display())]
 }
 
 /// Builds a binary for work on the code; it reads the site from `target/site`.

@@ -16,7 +16,7 @@ use self::beside::Beside;
 use crate::front::{self, Effort};
 use crate::postgres::Cluster;
 use crate::step::{note, run as finish, spoken, step, succeeds};
-use crate::{check, fuzz, packages, server, workspace};
+use crate::{budget, check, fuzz, packages, server, workspace};
 
 /// A part of the whole, in the order they run: what is quick to fail comes first.
 struct Part {
@@ -36,7 +36,7 @@ impl Part {
     }
 }
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 11] = [
     Part::new("fmt", check::format),
     Part::new("unit", unit),
     Part::new("clippy", clippy),
@@ -45,6 +45,7 @@ const PARTS: [Part; 10] = [
     Part::new("fuzz", fuzz::run_all),
     // The end of it is one thread's work for minutes.
     Part::new("front", front).beside("clippy"),
+    Part::new("budget", budget::run),
     Part::new("xtask", commands),
     Part::new("api", api::run),
     // It waits for a minute that a silent provider be given up.

@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 use crate::front::{self, Effort};
-use crate::step::{run as finish, size, step};
-use crate::workspace;
+use crate::step::{size, step};
+use crate::{server, workspace};
 
 /// The bytes of a group, and how many functions they are.
 #[derive(Default, Clone, Copy)]
@@ -25,7 +24,9 @@ struct Weight {
 /// The compiler's, or what it made cannot be read.
 pub fn run(rows: usize) -> Result<()> {
     let front = front::build(Effort::Release)?;
-    let binary = step("link the server with its symbols", || with_symbols(&front.hash))?;
+    // Only the last crate is compiled anew: everything below it is that of the release.
+    step("link the server with its symbols", || server::link(&front, &["-Cstrip=none"]))?;
+    let binary = workspace::target().join("release/turnleaf");
     let bytes = fs::read(&binary).with_context(|| binary.display().to_string())?;
     let file = object::File::parse(&*bytes)?;
 
@@ -45,15 +46,6 @@ pub fn run(rows: usize) -> Result<()> {
     table("room", rows, functions.iter().filter_map(|(name, bytes)| Some((room_of(name)?, *bytes))));
     table("generic family", rows, functions.iter().map(|(name, bytes)| (family_of(name), *bytes)));
     Ok(())
-}
-
-/// Only the last crate is compiled anew: everything below it is that of the release.
-fn with_symbols(site_hash: &str) -> Result<PathBuf> {
-    let mut build = workspace::build("rustc");
-    build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--release"]);
-    build.args(workspace::without_paths()).args(["--", "-Cstrip=none"]);
-    finish(build.env("TURNLEAF_SITE_HASH", site_hash))?;
-    Ok(workspace::target().join("release/turnleaf"))
 }
 
 fn is_loaded<'a>(section: &impl ObjectSection<'a>) -> bool {

@@ -10,6 +10,7 @@ use image::{DynamicImage, RgbImage};
 
 use crate::{Form, Kind, Refused};
 use turnleaf_domain::limits;
+use turnleaf_domain::size::Size;
 
 /// What a picture is kept as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub fn kept(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
             return Ok(form);
         }
     }
-    Err(Refused::ImageTooLarge(format!("{} MiB", limits::UPLOAD_BYTES >> 20)))
+    Err(Refused::ImageTooLarge(Size::in_memory(limits::UPLOAD_BYTES).to_string()))
 }
 
 /// Whether a file is a JPEG as [`kept`] makes them, and nothing beside: the segments before the pixels are those of this

@@ -255,10 +255,10 @@ fn around<R: BufRead>(scan: &mut Scan<R>) -> Result<Result<Vec<u8>, String>, Fau
         Ok(())
     })?;
     if most > bounds::AROUND_VALUES {
-        return Ok(Err(format!("it has more than {} values", bounds::AROUND_VALUES)));
+        return Ok(Err(bounds::more_values_than(bounds::AROUND_VALUES)));
     }
     let is_whole = length <= bounds::AROUND_BYTES;
-    Ok(if is_whole { Ok(text) } else { Err(format!("it is larger than {} MiB", bounds::AROUND_BYTES >> 20)) })
+    Ok(if is_whole { Ok(text) } else { Err(bounds::larger_than(bounds::AROUND_BYTES)) })
 }
 
 /// What stands around the versions of a document.

@@ -12,8 +12,9 @@ use super::spool::Spool;
 use super::{ArchivedBlob, CHATS, FORMAT, LISTS, VERSION};
 use crate::bounds;
 use crate::input::{Input, stopped};
-use crate::report::{Finding, Place, What};
+use crate::report::{self, Finding, Place, What};
 use crate::taker::{Stopped, Taker, tell};
+use turnleaf_domain::size::Size;
 
 /// Whether the first bytes of a file are those of an archive, and of which version.
 pub(crate) fn version_of(start: &str) -> Option<u32> {
@@ -82,18 +83,18 @@ impl Reading {
             let halted = walk.lists(&mut scan, start.1, self, taker);
             if scan.into_source().has_replacements() && !self.has_replacements {
                 self.has_replacements = true;
-                let text = "bytes that are no text in its encoding became U+FFFD".to_owned();
+                let text = report::REPLACED.to_owned();
                 self.tell(taker, What::PutRight, String::new(), text)?;
             }
             let (why, is_json) = match halted {
                 Ok(()) => break,
                 Err(Halt::Stopped(why)) => return Err(why),
                 Err(Halt::Fault(Fault::Spool(error))) => return Err(Stopped::Spool(error)),
-                Err(Halt::Fault(Fault::NotJson)) => ("what follows is not JSON".to_owned(), false),
-                Err(Halt::Fault(Fault::Cut)) => ("the file ends within it".to_owned(), true),
+                Err(Halt::Fault(Fault::NotJson)) => (report::NOT_JSON_BEHIND.to_owned(), false),
+                Err(Halt::Fault(Fault::Cut)) => (report::ENDS_WITHIN.to_owned(), true),
                 Err(Halt::Fault(Fault::Io(error))) => match stopped(error) {
                     Stopped::Damaged(why) if self.is_begun => {
-                        self.met(&walk, next, format!("the file is damaged from here on: {why}"), taker)?;
+                        self.met(&walk, next, report::damaged_from_here(&why), taker)?;
                         break;
                     }
                     other => return Err(other),
@@ -264,9 +265,9 @@ impl Walk {
             {
                 let place = self.place(&chat.chat.title);
                 let text = format!(
-                    "what was sent in {} calls is left out: whole, all requests are larger than {} GiB",
+                    "what was sent in {} calls is left out: whole, all requests are larger than {}",
                     chat.without_request,
-                    bounds::PUT_TOGETHER_BYTES >> 30
+                    Size(bounds::PUT_TOGETHER_BYTES)
                 );
                 reading.tell(taker, What::Lost, place, text)?;
             }

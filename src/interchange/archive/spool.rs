@@ -52,9 +52,9 @@ impl Spool {
             }
             length += piece.len() as u64;
             if length > bounds::ELEMENT_BYTES {
-                too_much = Some(format!("it is larger than {} MiB", bounds::ELEMENT_BYTES >> 20));
+                too_much = Some(bounds::larger_than(bounds::ELEMENT_BYTES));
             } else if values > bounds::ELEMENT_VALUES {
-                too_much = Some(format!("it has more than {} values", bounds::ELEMENT_VALUES));
+                too_much = Some(bounds::more_values_than(bounds::ELEMENT_VALUES));
             } else {
                 held.extend_from_slice(piece);
                 if held.len() > bounds::HELD_BYTES {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::conversation::{Body, Bytes, Ending, File, Message, Source};
 use crate::domain::sources::is_address;
 use crate::fields::{count, first_text, id, list, text};
-use crate::made::{attached, behind, call};
+use crate::made::{SOURCE_SAYS_FAILED, attached, behind, call};
 use crate::notes::Notes;
 use crate::report::What;
 
@@ -36,7 +36,7 @@ fn add_part(message: &mut Message, fragment: &Value, part: &Value, notes: &mut N
                 message.ending = Ending::Cancelled;
             }
         }
-        "error" => message.fail(text(part, "error").unwrap_or("The source says that it failed.")),
+        "error" => message.fail(text(part, "error").unwrap_or(SOURCE_SAYS_FAILED)),
         "ma" => {
             let text = text(part, "aText").unwrap_or_default();
             let is_hidden = !list(part, "redactedData").is_empty();

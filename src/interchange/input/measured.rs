@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use crate::bounds;
 use crate::taker::Stopped;
+use turnleaf_domain::size::Size;
 
 /// Reads on until a bound is reached, and says which.
 pub(crate) struct Measured<'a, R> {
@@ -28,9 +29,9 @@ impl<R: Read> Read for Measured<'_, R> {
         *self.total += read as u64;
         let ratio = self.read / self.compressed.max(1);
         if self.read > bounds::ENTRY_BYTES {
-            Err(TooLarge::told(format!("unpacked, it is larger than {} GiB", bounds::ENTRY_BYTES >> 30)))
+            Err(TooLarge::told(format!("unpacked, it is larger than {}", Size(bounds::ENTRY_BYTES))))
         } else if *self.total > bounds::TOTAL_BYTES {
-            Err(TooLarge::told(format!("unpacked, all of it is larger than {} GiB", bounds::TOTAL_BYTES >> 30)))
+            Err(TooLarge::told(format!("unpacked, all of it is larger than {}", Size(bounds::TOTAL_BYTES))))
         } else if self.read > bounds::RATIO_FROM && ratio > bounds::RATIO {
             Err(TooLarge::told(format!("it unpacks to more than {} times its size", bounds::RATIO)))
         } else {

@@ -9,7 +9,7 @@ use super::repair::{parse, told};
 use super::{Input, place};
 use crate::bounds;
 use crate::domain::json_bounds::parse_with_repetition;
-use crate::report::{Finding, Place, What};
+use crate::report::{self, Finding, Place, What};
 use crate::taker::{Stopped, Taker, tell};
 
 /// What `each` hands over: one element, its number from 1 as a place, and the taker that the walk tells its own findings.
@@ -57,17 +57,17 @@ impl Input {
                 Ok(Some(Step::TooMuch(what))) => {
                     count += 1;
                     let text = match what {
-                        TooMuch::Bytes => format!("it is larger than {} MiB", bounds::CONVERSATION_BYTES >> 20),
-                        TooMuch::Values => format!("it has more than {} values", bounds::VALUES),
+                        TooMuch::Bytes => bounds::larger_than(bounds::CONVERSATION_BYTES as u64),
+                        TooMuch::Values => bounds::more_values_than(bounds::VALUES),
                     };
                     Some(left_out(text, here(count)))
                 }
-                Ok(Some(Step::Cut)) => Some(left_out("the file ends within it".into(), here(count + 1))),
+                Ok(Some(Step::Cut)) => Some(left_out(report::ENDS_WITHIN.into(), here(count + 1))),
                 Ok(Some(Step::NotJson)) if count == 0 => return Err(Stopped::NotThis("JSON")),
-                Ok(Some(Step::NotJson)) => Some(left_out("what follows is not JSON".into(), here(count + 1))),
+                Ok(Some(Step::NotJson)) => Some(left_out(report::NOT_JSON_BEHIND.into(), here(count + 1))),
                 Err(error) => match stopped(error) {
                     Stopped::Damaged(why) if count > 0 => {
-                        Some(left_out(format!("the file is damaged from here on: {why}"), here(count + 1)))
+                        Some(left_out(report::damaged_from_here(&why), here(count + 1)))
                     }
                     other => return Err(other),
                 },
@@ -80,7 +80,7 @@ impl Input {
             }
         }
         if elements.into_source().has_replacements() {
-            let text = "bytes that are no text in its encoding became U+FFFD".to_owned();
+            let text = report::REPLACED.to_owned();
             tell(taker, Finding { what: What::PutRight, place: place(&file), text })?;
         }
         Ok(count)

@@ -6,7 +6,7 @@ use super::cited::{Found, cited};
 use crate::conversation::{Body, Bytes, Ending, File, Message};
 use crate::domain::turn::Role;
 use crate::fields::{first_text, id, is_set, list, text};
-use crate::made::{as_quote, attached, behind, call};
+use crate::made::{SOURCE_SAYS_FAILED, as_quote, attached, behind, call};
 use crate::media::{base64, mime_of};
 use crate::notes::Notes;
 use crate::report::What;
@@ -34,7 +34,7 @@ pub(super) fn fill(message: &mut Message, value: &Value, notes: &mut Notes) {
     let whole = text(value, "text").unwrap_or_default();
     if is_error {
         if !whole.is_empty() || !matches!(message.ending, Ending::Failed(_)) {
-            message.fail(if whole.is_empty() { "The source says that it failed." } else { whole });
+            message.fail(if whole.is_empty() { SOURCE_SAYS_FAILED } else { whole });
         }
     } else if !message.pieces[before..].iter().any(|piece| matches!(piece.body, Body::Text(_))) {
         // The parts have no text of their own: it stands beside them.
@@ -110,7 +110,7 @@ fn add_part(message: &mut Message, part: &Value, words: &mut Words<'_>, notes: &
         "think" => message.think(worded(part, "think")),
         "error" => {
             let why = [worded(part, "text"), worded(part, "error")].into_iter().find(|why| !why.is_empty());
-            message.fail(why.unwrap_or("The source says that it failed."));
+            message.fail(why.unwrap_or(SOURCE_SAYS_FAILED));
         }
         "tool_call" => add_call(message, part.get("tool_call").unwrap_or(&Value::Null), notes),
         "image_file" => add_file(message, part.get("image_file").unwrap_or(&Value::Null), notes),

@@ -2,6 +2,7 @@
 //! place. What is counted or measured is said by a function, so that each language can order it in its own way.
 
 use crate::domain::DifferenceKind;
+use crate::domain::elapsed::write_elapsed;
 
 pub const UNTITLED: &str = "Untitled chat";
 pub const CREATED: &str = "Created";
@@ -95,14 +96,7 @@ pub fn tool_state(status: crate::domain::block::ToolStatus, failed: bool) -> &'s
 
 /// "12 s", "2 min 5 s", "1 h 3 min".
 pub fn seconds(seconds: u64) -> String {
-    let (minutes, rest) = (seconds / 60, seconds % 60);
-    match (minutes / 60, minutes % 60, rest) {
-        (0, 0, rest) => format!("{rest} s"),
-        (0, minutes, 0) => format!("{minutes} min"),
-        (0, minutes, rest) => format!("{minutes} min {rest} s"),
-        (hours, 0, _) => format!("{hours} h"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
-    }
+    write_elapsed(seconds, ["h", "min", "s"])
 }
 
 /// "version 2026-11-22T07:00:00Z".

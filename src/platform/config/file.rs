@@ -8,7 +8,6 @@ use etcetera::BaseStrategy;
 use serde::Deserialize;
 
 use crate::config::environment::Environment;
-use crate::config::size::SizeEntry;
 use crate::config::{ConfigError, Flags};
 
 /// The whole file. No `Debug`: it may hold secrets.
@@ -41,6 +40,25 @@ pub struct ConfigFile {
     pub prices: Vec<PriceEntry>,
     #[serde(default)]
     pub tool_servers: Vec<ToolServerEntry>,
+}
+
+/// A size as the configuration file may give it: a text, or a bare number of bytes. What is neither is refused where its
+/// setting can be named.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum SizeEntry {
+    Text(String),
+    Other(serde_json::Value),
+}
+
+impl SizeEntry {
+    /// The text that [`turnleaf_domain::size::Size`] is read from.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Other(value) => value.to_string(),
+        }
+    }
 }
 
 /// One `[[tool_servers]]` table: a program (`command`) or an address (`url`).

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use etcetera::BaseStrategy;
 
 use crate::config::environment::{Environment, switch};
-use crate::config::file::ConfigFile;
+use crate::config::file::{ConfigFile, SizeEntry};
 use crate::config::setting::{Setting, Source};
-use crate::config::size::{NotASize, Size, SizeEntry};
 use crate::config::{ConfigError, Flags};
 use turnleaf_domain::limits;
+use turnleaf_domain::size::{NotASize, Size};
 
 /// The data directory: ours by name, else the state directory of a system service, else the user's data directory.
 pub fn data_dir(

@@ -14,7 +14,7 @@ use crate::config::ConfigError;
 use crate::config::environment::{Environment, secret_file};
 use crate::config::file::{SecretEntry, ToolServerEntry, ToolTrustEntry};
 use crate::endpoint::is_tool_server_id;
-use turnleaf_domain::limits;
+use turnleaf_domain::{Invalid, limits};
 
 /// The longest limit that a server may be given: a day.
 const LONGEST: u64 = 24 * 60 * 60;
@@ -149,24 +149,25 @@ fn one(entry: ToolServerEntry, environment: &Environment) -> Result<ToolServer, 
             return Err(wrong("env and folder", "are for a server with a command"));
         }
         (None, Some(url)) => {
-            let url = base_url::check(&url).map_err(|what| wrong("url", what))?;
-            let url = Url::parse(&url).map_err(|_| wrong("url", "is not a URL"))?;
+            let url = base_url::check(&url).and_then(|url| base_url::parse(&url));
+            let url = url.map_err(|what| wrong("url", what))?;
             Reach::Http { url, headers: checked_headers(entry.headers, environment, &id, &wrong)? }
         }
         (Some(_), Some(_)) => return Err(wrong("command and url", "are both set: set one")),
         (None, None) => return Err(wrong("command or url", "is missing")),
     };
     let seconds = |field: &str, seconds: Option<u64>| match seconds {
-        Some(seconds) if !(1..=LONGEST).contains(&seconds) => {
-            Err(wrong(field, &format!("must be between 1 and {LONGEST}")))
-        }
-        seconds => Ok(seconds.map(Duration::from_secs)),
+        Some(seconds) => match Invalid::check_between(field, seconds, 1..=LONGEST) {
+            Ok(seconds) => Ok(Some(Duration::from_secs(seconds))),
+            Err(invalid) => Err(wrong(field, &invalid.reason)),
+        },
+        None => Ok(None),
     };
     let (idle, total) = (seconds("idle_seconds", entry.idle_seconds)?, seconds("total_seconds", entry.total_seconds)?);
     let name = entry.name.unwrap_or_else(|| id.clone());
     let is_plain = !name.trim().is_empty() && !name.chars().any(char::is_control);
     if !is_plain || name.chars().count() > limits::TITLE_CHARS {
-        return Err(wrong("name", &format!("must be 1 to {} characters on one line", limits::TITLE_CHARS)));
+        return Err(wrong("name", &Invalid::no_name("name", limits::TITLE_CHARS).reason));
     }
     let trusted_tools = trusted_tools(entry.trusted_tools, &wrong)?;
     Ok(ToolServer { name, reach, idle, total, trusted_tools, id })
@@ -178,7 +179,7 @@ fn checked_command(argv: Vec<String>, wrong: &impl Fn(&str, &str) -> ConfigError
         return Err(wrong("command", "must be a list that begins with a program"));
     }
     if argv.iter().any(|part| part.contains('\0')) {
-        return Err(wrong("command", "must not contain NUL"));
+        return Err(wrong("command", Invalid::HAS_NUL));
     }
     Ok(argv)
 }

@@ -8,7 +8,7 @@ use crate::anthropic::models::{self, Generation};
 use crate::anthropic::stream::MessagesDecoder;
 use crate::history::{UNANSWERED, UserPart};
 use crate::pictures;
-use crate::provider::{ChatRequest, Decoder, HistoryTurn, ShownImage};
+use crate::provider::{ChatRequest, HistoryTurn, ShownImage};
 use turnleaf_domain::Role;
 use turnleaf_domain::branch::ContextPolicy;
 
@@ -23,7 +23,7 @@ pub fn body(request: &ChatRequest) -> Bytes {
     let max_tokens = models::max_tokens(params.max_tokens, &request.capabilities);
     set("model", json!(request.model));
     set("max_tokens", json!(max_tokens));
-    if let Some(system) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
+    if let Some(system) = request.instructions() {
         set("system", json!(system));
     }
     let (messages, container) = messages(request, &request.history);
@@ -168,11 +168,8 @@ fn push_assistant(
 
 /// What a stored response said, whole or not.
 pub fn read_again(raw: &[u8]) -> Said {
-    let mut decoder = MessagesDecoder::keeping_message();
-    let mut items = Vec::new();
-    decoder.feed(raw, &mut items);
-    let outcome = decoder.finish(&mut items);
-    Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
+    let (reader, is_complete) = MessagesDecoder::keeping_message().read_stored(raw);
+    Said { is_complete, ..reader.into_said() }
 }
 
 fn user_part(part: UserPart<'_>) -> Option<Value> {

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::call_id::free_id;
 use crate::provider::Item;
 
 /// The calls of one reply.
@@ -40,7 +41,7 @@ impl Calls {
         let pieces = call.get("partialArgs").and_then(Value::as_array);
         if !self.continues(call) {
             let index = self.ids.len() as u64;
-            let id = self.free_id(text("id"), response_id);
+            let id = free_id(text("id"), self.ids.iter(), response_id);
             out.push(Item::ToolCall { index, id: id.clone(), name: text("name").to_owned() });
             self.ids.push(id);
             let arguments = call.get("args").filter(|args| args.is_object()).cloned();
@@ -62,16 +63,6 @@ impl Calls {
         let open = self.open.take()?;
         out.push(Item::ToolArguments { index: open.index, text: open.arguments.to_string() });
         Some(open.arguments)
-    }
-
-    fn free_id(&self, id: &str, response_id: &str) -> String {
-        let at = self.ids.len();
-        match (id.is_empty(), self.ids.iter().any(|known| known == id)) {
-            (false, false) => id.to_owned(),
-            (false, true) => format!("{id}-{at}"),
-            (true, _) if response_id.is_empty() => format!("call-{at}"),
-            (true, _) => format!("call-{response_id}-{at}"),
-        }
     }
 }
 

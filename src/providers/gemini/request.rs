@@ -11,14 +11,14 @@ use crate::gemini::models;
 use crate::gemini::stream::GeminiDecoder;
 use crate::history::{UNANSWERED, UserPart};
 use crate::pictures;
-use crate::provider::{ChatRequest, Decoder, HistoryTurn, ShownImage};
+use crate::provider::{ChatRequest, HistoryTurn, ShownImage};
 use turnleaf_domain::Role;
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same contents.
 pub fn body(request: &ChatRequest) -> Bytes {
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
-    let system = request.system.as_deref().filter(|text| !text.trim().is_empty());
+    let system = request.instructions();
     let (instruction, first) =
         if models::takes_system_instruction(&request.model) { (system, None) } else { (None, system) };
     set("contents", contents(request, first));
@@ -142,11 +142,7 @@ fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
 
 /// What a stored response said, whole or not.
 pub fn read_again(raw: &[u8]) -> Said {
-    let mut decoder = GeminiDecoder::keeping_parts();
-    let mut items = Vec::new();
-    decoder.feed(raw, &mut items);
-    decoder.finish(&mut items);
-    decoder.into_reader().into_said()
+    GeminiDecoder::keeping_parts().read_stored(raw).0.into_said()
 }
 
 /// The `functionResponse` of a call. The API wants an object: any other result stands under `output`, and what went

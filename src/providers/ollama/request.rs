@@ -10,7 +10,7 @@ use crate::ollama::message::{Said, SaidCall};
 use crate::ollama::stream::OllamaDecoder;
 use crate::ollama::thinking;
 use crate::pictures;
-use crate::provider::{ChatRequest, Decoder, HistoryTurn};
+use crate::provider::{ChatRequest, HistoryTurn};
 use turnleaf_domain::Role;
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
@@ -62,7 +62,7 @@ fn options(request: &ChatRequest) -> Map<String, Value> {
 
 fn messages(request: &ChatRequest) -> Vec<Value> {
     let mut messages = Vec::new();
-    if let Some(text) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
+    if let Some(text) = request.instructions() {
         messages.push(json!({"role": "system", "content": text}));
     }
     for turn in &request.history {
@@ -123,11 +123,7 @@ fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
 
 /// What a stored response said, whole or not: calls come whole, and a cut text is a text.
 pub fn read_again(raw: &[u8]) -> Said {
-    let mut decoder = OllamaDecoder::keeping_message();
-    let mut items = Vec::new();
-    decoder.feed(raw, &mut items);
-    decoder.finish(&mut items);
-    decoder.into_reader().into_said()
+    OllamaDecoder::keeping_message().read_stored(raw).0.into_said()
 }
 
 /// The message that answers a call: servers match it by its place and the tool's name, newer ones by the id too.

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::call_id::free_id;
 use crate::provider::Item;
 
 /// One call so far.
@@ -80,8 +81,7 @@ impl Calls {
     fn open(&mut self, index: Option<u64>, id: &str, response_id: &str, out: &mut Vec<Item>) -> usize {
         self.announce_all(out);
         let at = self.calls.len();
-        let is_free = |id: &str| !id.is_empty() && self.calls.iter().all(|call| call.id != id);
-        let id = if is_free(id) { id.to_owned() } else { made_id(id, response_id, at) };
+        let id = free_id(id, self.calls.iter().map(|call| &call.id), response_id);
         self.calls.push(Call { index, id, name: String::new(), announced: false });
         at
     }
@@ -92,16 +92,6 @@ impl Calls {
                 out.push(Item::ToolCall { index: at as u64, id: call.id.clone(), name: call.name.clone() });
             }
         }
-    }
-}
-
-/// An id for a call that has none, or one that is taken: made of what the response says, so that reading it again
-/// gives the same.
-fn made_id(id: &str, response_id: &str, at: usize) -> String {
-    match (id.is_empty(), response_id.is_empty()) {
-        (false, _) => format!("{id}-{at}"),
-        (true, false) => format!("call-{response_id}-{at}"),
-        (true, true) => format!("call-{at}"),
     }
 }
 

@@ -9,8 +9,7 @@ use turnleaf_domain::repair::Repair;
 pub fn repair(dialect: &Dialect, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
     let said = refused.words();
     let says = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
-    let steps = request.before_steps().1.is_some_and(|steps| !steps.leaves_out_reasoning);
-    let has_reasoning = steps || request.has_earlier_reasoning();
+    let has_reasoning = request.has_reasoning();
     if says(&["reasoning_content"]) && says(&["must be passed", "missing", "required"]) {
         return (has_reasoning && !request.echoes_reasoning).then_some(Repair::ReasoningEchoed);
     }

@@ -7,19 +7,22 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use crate::history::{UNANSWERED, UserPart};
+use crate::content_parts::PartSpelling;
+use crate::history::UNANSWERED;
 use crate::openai_chat::dialect::Dialect;
 use crate::openai_chat::message::{Reasoning, Said};
 use crate::openai_chat::models;
 use crate::openai_chat::stream::ChatDecoder;
 use crate::openai_chat::thinking;
 use crate::pictures;
-use crate::provider::{ChatRequest, Decoder, HistoryTurn};
+use crate::provider::{ChatRequest, HistoryTurn, ShownImage};
 use turnleaf_domain::Role;
 use turnleaf_domain::provider;
 
 /// What stands for the end of a reply that has none, where something must.
 const CUT_OFF: &str = "(This reply was cut off.)";
+
+const PARTS: PartSpelling = PartSpelling { text: text_part, image: image_part };
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
 pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
@@ -122,7 +125,7 @@ impl Serialize for Body<'_> {
 /// `remembers` is whether a reply's message may be the one that was written before.
 fn messages(dialect: &'static Dialect, request: &ChatRequest, remembers: bool) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::with_capacity(request.history.len());
-    let mut system = request.system.as_deref().filter(|text| !text.trim().is_empty());
+    let mut system = request.instructions();
     // These two refuse instructions in any role of their own.
     let has_no_system = request.model.starts_with("o1-mini") || request.model.starts_with("o1-preview");
     if let Some(text) = system.filter(|_| !has_no_system) {
@@ -132,9 +135,9 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest, remembers: bool) -
     for turn in &request.history {
         match turn.role {
             Role::User => {
-                let mut content = user_content(turn);
+                let mut content = PARTS.user_content(turn);
                 if let Some(system) = system.take() {
-                    content = joined(json!(system), content);
+                    content = PARTS.joined(json!(system), content);
                 }
                 push_user(&mut messages, dialect, content);
             }
@@ -164,43 +167,18 @@ fn push_user(messages: &mut Vec<Message>, dialect: &Dialect, content: Value) {
     if let Some(Message::Value(last)) = messages.last_mut().filter(|last| last.has_role("user"))
         && let Some(before) = last.get_mut("content")
     {
-        *before = joined(before.take(), content);
+        *before = PARTS.joined(before.take(), content);
         return;
     }
     messages.push(json!({"role": "user", "content": content}).into());
 }
 
-/// A text where there is nothing but text: not every server takes parts.
-fn user_content(turn: &HistoryTurn) -> Value {
-    let parts = turn.user_parts();
-    match parts.as_slice() {
-        [] => json!(""),
-        [UserPart::Text(text)] => json!(text),
-        _ => parts
-            .iter()
-            .map(|part| match part {
-                UserPart::Text(text) => text_part(text),
-                UserPart::Image(image) => json!({"type": "image_url", "image_url": {"url": image.data_url()}}),
-            })
-            .collect(),
-    }
-}
-
-/// One content after the other.
-fn joined(before: Value, more: Value) -> Value {
-    let parts = |content: Value| match content {
-        Value::Array(parts) => parts,
-        Value::String(text) if text.is_empty() => Vec::new(),
-        text => vec![text_part(text.as_str().unwrap_or_default())],
-    };
-    match (before, more) {
-        (Value::String(before), Value::String(more)) => json!(format!("{before}\n\n{more}")),
-        (before, more) => parts(before).into_iter().chain(parts(more)).collect(),
-    }
-}
-
 fn text_part(text: &str) -> Value {
     json!({"type": "text", "text": text})
+}
+
+fn image_part(image: &ShownImage) -> Value {
+    json!({"type": "image_url", "image_url": {"url": image.data_url()}})
 }
 
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
@@ -248,11 +226,8 @@ fn push_assistant(
 
 /// What a stored response said, whole or not.
 pub fn read_again(dialect: &'static Dialect, raw: &[u8]) -> Said {
-    let mut decoder = ChatDecoder::keeping_message(dialect);
-    let mut items = Vec::new();
-    decoder.feed(raw, &mut items);
-    let outcome = decoder.finish(&mut items);
-    Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
+    let (reader, is_complete) = ChatDecoder::keeping_message(dialect).read_stored(raw);
+    Said { is_complete, ..reader.into_said() }
 }
 
 #[cfg(test)]

@@ -26,8 +26,7 @@ pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
         || says(&["encrypted_content", "could not be"])
         || says(&["item with id", "not found"])
         || says(&["items are not persisted"]);
-    let steps = request.before_steps().1.is_some_and(|steps| !steps.leaves_out_reasoning);
-    (is_about_reasoning && (steps || request.has_earlier_reasoning())).then_some(Repair::ReasoningLeftOut)
+    (is_about_reasoning && request.has_reasoning()).then_some(Repair::ReasoningLeftOut)
 }
 
 #[cfg(test)]

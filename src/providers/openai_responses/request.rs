@@ -7,16 +7,19 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::history::{UNANSWERED, UserPart};
+use crate::content_parts::PartSpelling;
+use crate::history::UNANSWERED;
 use crate::openai_responses::entry::Kind;
 use crate::openai_responses::message::{Said, SentCall};
 use crate::openai_responses::models;
 use crate::openai_responses::stream::ResponsesDecoder;
 use crate::pictures;
-use crate::provider::{ChatRequest, Decoder, HistoryTurn, ShownImage};
+use crate::provider::{ChatRequest, HistoryTurn, ShownImage};
 use crate::response::Response;
 use turnleaf_domain::Role;
 use turnleaf_domain::provider::Reasoning;
+
+const PARTS: PartSpelling = PartSpelling { text: text_part, image };
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same items.
 /// `with_summary` is whether summaries of the reasoning are asked for, `is_kept` whether the provider may keep the response
@@ -31,7 +34,7 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
     set("model", json!(request.model));
-    if let Some(text) = request.system.as_deref().filter(|text| !text.trim().is_empty()) {
+    if let Some(text) = request.instructions() {
         set("instructions", json!(text));
     }
     if let Some((id, _)) = previous {
@@ -97,7 +100,7 @@ fn input(history: &[HistoryTurn]) -> Vec<Value> {
     let mut used = HashSet::new();
     for turn in history {
         match turn.role {
-            Role::User => push_user(&mut input, user_content(turn)),
+            Role::User => push_user(&mut input, PARTS.user_content(turn)),
             Role::System => input.push(json!({"role": "system", "content": turn.plain_text()})),
             Role::Assistant => push_assistant(&mut input, &mut used, turn),
         }
@@ -112,39 +115,10 @@ fn push_user(input: &mut Vec<Value>, content: Value) {
         && last.get("role").and_then(Value::as_str) == Some("user")
         && let Some(before) = last.get_mut("content")
     {
-        *before = joined(before.take(), content);
+        *before = PARTS.joined(before.take(), content);
         return;
     }
     input.push(json!({"role": "user", "content": content}));
-}
-
-/// A text where there is nothing but text: not every server takes parts.
-fn user_content(turn: &HistoryTurn) -> Value {
-    let parts = turn.user_parts();
-    match parts.as_slice() {
-        [] => json!(""),
-        [UserPart::Text(text)] => json!(text),
-        _ => parts
-            .iter()
-            .map(|part| match part {
-                UserPart::Text(text) => text_part(text),
-                UserPart::Image(shown) => image(shown),
-            })
-            .collect(),
-    }
-}
-
-/// One content after the other.
-fn joined(before: Value, more: Value) -> Value {
-    let parts = |content: Value| match content {
-        Value::Array(parts) => parts,
-        Value::String(text) if text.is_empty() => Vec::new(),
-        text => vec![text_part(text.as_str().unwrap_or_default())],
-    };
-    match (before, more) {
-        (Value::String(before), Value::String(more)) => json!(format!("{before}\n\n{more}")),
-        (before, more) => parts(before).into_iter().chain(parts(more)).collect(),
-    }
 }
 
 fn text_part(text: &str) -> Value {
@@ -219,11 +193,8 @@ fn said_in(raw: &Response) -> Arc<Said> {
 
 /// What a stored response said, whole or not.
 pub fn read_again(raw: &[u8]) -> Said {
-    let mut decoder = ResponsesDecoder::keeping_items();
-    let mut items = Vec::new();
-    decoder.feed(raw, &mut items);
-    let outcome = decoder.finish(&mut items);
-    Said { is_complete: outcome.complete, ..decoder.into_reader().into_said() }
+    let (reader, is_complete) = ResponsesDecoder::keeping_items().read_stored(raw);
+    Said { is_complete, ..reader.into_said() }
 }
 
 #[cfg(test)]

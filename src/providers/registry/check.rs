@@ -133,10 +133,7 @@ fn of_refusal(refused: &Refused) -> Check {
         (Some(status @ 300..=399), _) => {
             Check::now(State::WrongAddress, said(format!("It points elsewhere ({status})")))
         }
-        (Some(status @ (401 | 403)), _) => {
-            Check::now(State::KeyRefused, said(format!("It refused the key ({status})")))
-        }
-        (Some(status), FailureKind::ProviderAuth) => {
+        (Some(status @ (401 | 403)), _) | (Some(status), FailureKind::ProviderAuth) => {
             Check::now(State::KeyRefused, said(format!("It refused the key ({status})")))
         }
         (_, FailureKind::ProviderProtocol) => {

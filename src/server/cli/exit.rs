@@ -1,6 +1,7 @@
 //! How a command ends: the exit codes that scripts may rely on (contract.md 1), and the message that goes with them.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::process::ExitCode;
 
 use turnleaf_platform::config::ConfigError;
@@ -30,6 +31,11 @@ pub struct Failed {
 impl Failed {
     pub fn new(exit: Exit, message: impl Display) -> Self {
         Self { exit, message: message.to_string() }
+    }
+
+    /// A file that was named and is not there.
+    pub fn no_file(path: &Path) -> Self {
+        Self::new(Exit::Failed, format_args!("there is no file {}", path.display()))
     }
 
     /// A failure without a code of its own, in the words "could not …: why".

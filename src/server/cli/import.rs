@@ -103,9 +103,7 @@ fn given(from: &str, source: &Path) -> Result<Given, Failed> {
             let text = format!("say with --from which schema the database has: {}", known.join(" or "));
             Err(Failed::new(Exit::WrongUse, text))
         }
-        (_, None) if !source.is_file() => {
-            Err(Failed::new(Exit::Failed, format_args!("there is no file {}", source.display())))
-        }
+        (_, None) if !source.is_file() => Err(Failed::no_file(source)),
         (Some(schema), None) => Ok(Given::Database(LegacySource::File(source.to_owned()), schema)),
         (None, None) => Ok(Given::File(source.to_owned(), format)),
     }

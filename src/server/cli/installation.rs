@@ -1,6 +1,7 @@
 //! The service of an installation for a command that works on its chats, beside a server that may run: without
 //! providers, without tools, and nothing is started.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,8 +44,7 @@ pub async fn open(config: &Config, held: Option<&LockFile>) -> Result<(Service, 
     }
     let (service, owner) = over(db, config, data_dir.path()).await?;
     let service = service.with_storage(free_space::storage_limits(config));
-    let imports = ImportJobs::beside(&data_dir.path().join(IMPORTS));
-    let imports = imports.map_err(|error| Failed::because("make the folder of files to take in", error))?;
+    let imports = imports(data_dir.path(), ImportJobs::beside)?;
     Ok((service.with_imports(imports), owner))
 }
 
@@ -64,14 +64,23 @@ pub async fn open_to_look(config: &Config) -> Result<(Service, UserId, Option<Te
     Ok((service, owner, None))
 }
 
+/// Imports whose files lie in the data directory, in the way that `open` takes its folder.
+pub fn imports(data_dir: &Path, open: impl Fn(&Path) -> io::Result<ImportJobs>) -> Result<ImportJobs, Failed> {
+    open(&data_dir.join(IMPORTS)).map_err(|error| Failed::because("make the folder of files to take in", error))
+}
+
+/// What seals secrets, with the key that is configured or the one of the data directory.
+pub fn sealer(config: &Config, data_dir: &Path) -> Result<Sealer, Failed> {
+    let keyring = Keyring::open(config.security.secret_key.as_ref(), data_dir);
+    Ok(Sealer::new(keyring.map_err(|error| Failed::because("read or make the key that seals secrets", error))?))
+}
+
 async fn over(db: Db, config: &Config, data_dir: &Path) -> Result<(Service, UserId), Failed> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut tx = db.begin().await?;
     let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await?;
     tx.commit().await?;
-    let keyring = Keyring::open(config.security.secret_key.as_ref(), data_dir);
-    let sealer =
-        Sealer::new(keyring.map_err(|error| Failed::because("read or make the key that seals secrets", error))?);
+    let sealer = sealer(config, data_dir)?;
     let registry = Arc::new(Registry::new(Vec::new(), None, Vec::new(), Demo::new(1.0)));
     // Of the servers of tools only the names are asked for: which there are.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));

@@ -27,7 +27,7 @@ pub fn run(config: &Config, file: &Path) -> Result<(), Failed> {
         return Err(Failed::new(Exit::WrongUse, text));
     };
     if !file.is_file() {
-        return Err(Failed::new(Exit::Failed, format_args!("there is no file {}", file.display())));
+        return Err(Failed::no_file(file));
     }
     let data_dir = data_dir(config)?;
     let boot: BootId = ids::mint();

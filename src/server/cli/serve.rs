@@ -34,14 +34,12 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::config::{Config, Flags, binding};
 use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::LockFile;
-use turnleaf_platform::sealing::Keyring;
 use turnleaf_platform::shutdown::{self, Shutdown};
 use turnleaf_platform::telemetry::{self, LogFilter};
 use turnleaf_providers::demo::Demo;
 use turnleaf_providers::registry::{Registry, local};
 use turnleaf_run::{Pace, Supervisor};
 use turnleaf_service::Service;
-use turnleaf_service::providers::Sealer;
 use turnleaf_service::tools::toolbox::Tools;
 use turnleaf_service::transfer::imports::ImportJobs;
 use turnleaf_store::{Db, StoreError, TimeLimits, users};
@@ -205,9 +203,7 @@ async fn open_rooms(config: &Config, boot: BootId, shutdown: &CancellationToken)
     let db = Db::open_within(config.database.value.expose(), TimeLimits::SERVING).await?;
     let claim = claim::claim_and_migrate(&db, boot, &*clock).await?;
     let owner = local_owner(&db, &clock).await?;
-    let keyring = Keyring::open(config.security.secret_key.as_ref(), &config.data_dir.value);
-    let sealer =
-        Sealer::new(keyring.map_err(|error| Failed::because("read or make the key that seals secrets", error))?);
+    let sealer = installation::sealer(config, &config.data_dir.value)?;
     let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
     let registry = Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE));
     let registry = Arc::new(registry.with_prices(config.prices.clone()));
@@ -225,9 +221,7 @@ async fn open_rooms(config: &Config, boot: BootId, shutdown: &CancellationToken)
     }
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
     let service = service.with_storage(free_space::storage_limits(config));
-    let imports = ImportJobs::in_folder(&config.data_dir.value.join(installation::IMPORTS));
-    let service =
-        service.with_imports(imports.map_err(|error| Failed::because("make the folder of files to take in", error))?);
+    let service = service.with_imports(installation::imports(&config.data_dir.value, ImportJobs::in_folder)?);
     Ok(Rooms { db, claim, registry, supervisor, service })
 }
 

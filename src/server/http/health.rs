@@ -88,7 +88,7 @@ pub async fn alive(State(readiness): State<Readiness>) -> Response {
 /// `GET /readyz`: it can serve, and what works only in part is named.
 pub async fn ready(State(readiness): State<Readiness>) -> Response {
     if readiness.draining.is_cancelled() {
-        return Problem::unavailable("The server is shutting down.", 5).into_response();
+        return Problem::shutting_down().into_response();
     }
     if let Some(problem) = readiness.journal_problem(limits::JOURNAL_LATE) {
         return problem.into_response();

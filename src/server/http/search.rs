@@ -154,17 +154,18 @@ pub async fn show(
     viewer: Viewer,
     Query(query): Query<SearchQuery>,
 ) -> Result<Json<SearchBody>, Problem> {
-    let filter = Filter {
+    let limit = query.limit.unwrap_or(limits::SEARCH_PAGE);
+    let narrowed = Narrowed {
+        kind: query.kind.map(Kind::from),
         chat: query.chat,
-        not_chat: None,
         role: query.role,
         model: query.model,
         branch: query.branch,
-        since: query.since.map(beginning),
-        until: query.until.and_then(|day| day.checked_add_days(Days::new(1))).map(beginning),
+        since: query.since,
+        until: query.until,
     };
-    let limit = query.limit.unwrap_or(limits::SEARCH_PAGE);
-    let question = Search { words: query.q, kind: query.kind.map(Kind::from), filter, cursor: query.cursor, limit };
+    let filter = filter(&narrowed);
+    let question = Search { words: query.q, kind: narrowed.kind, filter, cursor: query.cursor, limit };
     Ok(Json(find(&app, viewer, &question).await?.into()))
 }
 
@@ -174,6 +175,19 @@ async fn find(app: &App, viewer: Viewer, question: &Search) -> Result<Page, Prob
         ServiceError::Invalid(invalid) => invalid.into(),
         other => other.into(),
     })
+}
+
+/// What is looked through. Both days are included.
+fn filter(narrowed: &Narrowed) -> Filter {
+    Filter {
+        chat: narrowed.chat,
+        not_chat: None,
+        role: narrowed.role,
+        model: narrowed.model.clone(),
+        branch: narrowed.branch,
+        since: narrowed.since.map(beginning),
+        until: narrowed.until.and_then(|day| day.checked_add_days(Days::new(1))).map(beginning),
+    }
 }
 
 fn beginning(day: NaiveDate) -> DateTime<Utc> {
@@ -240,15 +254,7 @@ pub async fn page(
     } else if let Err(invalid) = Words::new(&query.q) {
         page.wrong = Some(invalid.reason);
     } else {
-        let filter = Filter {
-            chat: narrowed.chat,
-            not_chat: None,
-            role: narrowed.role,
-            model: narrowed.model.clone(),
-            branch: narrowed.branch,
-            since: narrowed.since.map(beginning),
-            until: narrowed.until.and_then(|day| day.checked_add_days(Days::new(1))).map(beginning),
-        };
+        let filter = filter(&narrowed);
         let cursor = Some(query.cursor).filter(|cursor| !cursor.is_empty());
         page.is_first = cursor.is_none();
         let kinds: &[Kind] = match (&narrowed.kind, filter.is_about_turns()) {

@@ -1,8 +1,9 @@
 //! What a page says when there is no room for anything new, in both languages. The browser never needs these sentences
 //! before they are said, so they are made here and not in its tables.
 
-use crate::ui::locale::{said, word};
-use turnleaf_service::usage::storage::{StorageRefusal, size_text};
+use crate::domain::size::Size;
+use crate::ui::locale;
+use turnleaf_service::usage::storage::StorageRefusal;
 
 /// The sentence for a refusal with this code; nothing for another code.
 pub fn storage_refused(code: &str, quota: Option<u64>) -> Option<String> {
@@ -12,18 +13,14 @@ pub fn storage_refused(code: &str, quota: Option<u64>) -> Option<String> {
 
 /// The sentence for a refusal.
 pub fn sentence(refusal: StorageRefusal) -> String {
+    locale::sentence(|| refusal.to_string(), || in_chinese(refusal))
+}
+
+fn in_chinese(refusal: StorageRefusal) -> String {
     match refusal {
-        StorageRefusal::DiskLow => word(
-            "The server's disk is almost full, so nothing new can be started until its operator frees space.",
-            "服务器磁盘空间即将用尽，需等管理员腾出空间后才能开始新的内容。",
-        )
-        .to_owned(),
+        StorageRefusal::DiskLow => "服务器磁盘空间即将用尽，需等管理员腾出空间后才能开始新的内容。".to_owned(),
         StorageRefusal::QuotaReached { quota_bytes } => {
-            let quota = size_text(quota_bytes);
-            said!(
-                "Your storage quota of {quota} is used up. Permanently delete chats, files or documents first.",
-                "你的存储配额（{quota}）已用尽。请先永久删除一些对话、文件或文档。"
-            )
+            format!("你的存储配额（{}）已用尽。请先永久删除一些对话、文件或文档。", Size(quota_bytes))
         }
     }
 }

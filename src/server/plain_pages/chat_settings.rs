@@ -12,7 +12,7 @@ use leptos::prelude::*;
 pub use deeds::places;
 
 use super::field::{Choice, Kind, TextField};
-use super::words;
+use super::{Page, Said, Section, words};
 use crate::domain::branch::{ContextPolicy, Frozen};
 use crate::domain::capabilities::{Capabilities, Takes};
 use crate::domain::{Branch, Chat, Invalid, Params, Thinking};
@@ -39,6 +39,11 @@ pub struct ChatForm {
 
 /// What is wrong, by field of the form.
 pub type Wrong = BTreeMap<String, String>;
+
+/// What the service found wrong, by the field of the form.
+pub fn wrong_of(invalid: Invalid) -> Wrong {
+    Wrong::from([(invalid.field.trim_start_matches("params.").to_owned(), invalid.reason)])
+}
 
 impl ChatForm {
     /// What is stored.
@@ -140,7 +145,12 @@ pub struct ChatSettingsView<'a> {
 }
 
 impl ChatSettingsView<'_> {
-    pub fn draw(&self) -> AnyView {
+    /// The page, for its frame.
+    pub fn page(&self, said: Option<Said>) -> Page {
+        Page { section: Section::Chat, title: app_words::chat_settings().into(), said, body: self.draw() }
+    }
+
+    fn draw(&self) -> AnyView {
         let (back, here) = places(self.chat.map(|chat| chat.id));
         let lines = |name, label, hint, value: &str, kind| {
             let error = self.error(name);

@@ -4,10 +4,11 @@
 use leptos::prelude::*;
 
 use super::words;
+use crate::domain::Invalid;
 use crate::ui::erased::view;
 use crate::ui::escape::textarea_content;
 use crate::ui::locale::aside;
-use crate::ui::words::told::told;
+use crate::ui::words::told::{told, told_of_field};
 
 /// A field of one or more lines of text.
 #[derive(Debug, Clone, Default)]
@@ -102,6 +103,44 @@ impl TextField<'_> {
             Some(shows) => view! { <div class="secret">{input}{shows}</div> },
             None => input,
         }
+    }
+}
+
+/// The fields of a form that a person fills in, with what is wrong with one of them.
+pub struct FormFields<'a> {
+    pub form: &'a str,
+    pub error: Option<&'a Invalid>,
+}
+
+impl FormFields<'_> {
+    /// What is wrong with this field.
+    pub fn error(&self, name: &str) -> Option<String> {
+        self.error.filter(|error| error.field == name).map(words::providers::sentence)
+    }
+
+    pub fn text(
+        &self,
+        label: &str,
+        name: &str,
+        value: &str,
+        hint: Option<&str>,
+        kind: Kind,
+        is_required: bool,
+    ) -> AnyView {
+        let error = self.error(name);
+        let (form, error) = (self.form, error.as_deref());
+        TextField { label, name, form, value, hint, error, kind, is_required, placeholder: None }.draw()
+    }
+
+    /// What is wrong with a box to tick, for below it.
+    pub fn under_tick(&self, name: &str) -> Option<AnyView> {
+        self.error(name).map(|what| view! { <p class="problem">{what}</p> })
+    }
+
+    /// What is wrong with something that has none of these fields.
+    pub fn nowhere(&self, fields: &[&str]) -> Option<AnyView> {
+        let error = self.error.filter(|error| !fields.contains(&error.field.as_str()));
+        error.map(|error| view! { <p class="problem" role="alert" dir="auto">{told_of_field(&error.to_string())}</p> })
     }
 }
 

@@ -166,7 +166,7 @@ fn ask(sure: &Sure) -> AnyView {
             words::purge_sure(),
         ),
         Sure::Document(document) => (
-            of_documents::purge_title(&document.title),
+            words::purge_title(&document.title),
             of_documents::purge_what().to_owned(),
             "/forms/documents/purge",
             Some(("document_id", document.id.to_string())),

@@ -18,6 +18,7 @@ pub mod trash;
 pub mod tree;
 pub mod usage;
 
+use crate::domain::excerpt::capitalized;
 use crate::ui::locale::{Locale, locale, said, words};
 pub use crate::ui::words::connecting::show;
 
@@ -32,13 +33,12 @@ words! {
 }
 
 // A chat's settings.
-pub use crate::ui::words::chat_settings;
+pub use crate::ui::words::{chat_settings, tree::back_to_chat};
 
 pub const TOP_P: &str = "Top p";
 pub const TOP_K: &str = "Top k";
 
 words! {
-    back_to_chat: "Back to the chat", "返回对话";
     goes_along: "What is ticked goes along:", "勾选的附件会一并发送：";
     system_prompt: "System prompt", "系统提示词";
     system_prompt_hint: "What every model is told before the first message. A branch keeps the prompt it began with; a changed one is for new branches, Try again included.", "每个模型在第一条消息之前收到的内容。分支沿用开始时的提示词；修改后只对新分支生效，包括重试产生的分支。";
@@ -108,7 +108,8 @@ pub fn found_newest(total: u32, shown: usize) -> String {
     )
 }
 
-/// What ends a sentence that was made elsewhere, perhaps in English only.
-fn full_stop(sentence: &str) -> &'static str {
-    if locale() == Locale::Chinese && !sentence.is_ascii() { "。" } else { "." }
+/// Words that also stand inside of a sentence, as one of their own. They were made elsewhere, perhaps in English only.
+fn as_sentence(words: &str) -> String {
+    let stop = if locale() == Locale::Chinese && !words.is_ascii() { "。" } else { "." };
+    format!("{}{stop}", capitalized(words.trim_end_matches(['.', '。'])))
 }

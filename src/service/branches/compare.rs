@@ -16,10 +16,13 @@ use self::words::Diff;
 use crate::paths::reading::fitting;
 use crate::{Service, ServiceError};
 use turnleaf_domain::compare::{Pair, align, shared};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Content, Invalid, Role, Turn, TurnId, UserId, limits};
+use turnleaf_domain::{Branch, BranchId, ChatId, Content, Invalid, Role, Turn, TurnId, UserId, limits};
 use turnleaf_platform::tasks;
+use turnleaf_store::branches;
 use turnleaf_store::turns::Ancestor;
-use turnleaf_store::{branches, turns};
+
+/// Why a turn is not compared with itself.
+pub const IS_SAME_TURN: &str = "this is the same turn as the left one";
 
 /// What a comparison is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -38,14 +41,12 @@ impl Service {
     /// `NotFound` when the chat or a turn is not the owner's; `Invalid` for a turn of another chat, for the same turn
     /// twice, and for a limit outside its bounds.
     pub async fn compare(&self, owner: UserId, chat: ChatId, asked: Compare) -> Result<Comparison, ServiceError> {
-        if !(1..=limits::COMPARE_MAX).contains(&asked.limit) {
-            return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::COMPARE_MAX)).into());
-        }
+        Invalid::check_between("limit", asked.limit, 1..=limits::COMPARE_MAX)?;
         let chat = self.chat(owner, chat).await?;
-        let left = self.path_in(owner, &chat, "left", asked.left).await?;
-        let right = self.path_in(owner, &chat, "right", asked.right).await?;
+        let left = self.lineage_in(owner, chat.id, "left", asked.left).await?;
+        let right = self.lineage_in(owner, chat.id, "right", asked.right).await?;
         if asked.left == asked.right {
-            return Err(Invalid::new("right", "this is the same turn as the left one").into());
+            return Err(Invalid::new("right", IS_SAME_TURN).into());
         }
         let ids = |path: &[Ancestor]| path.iter().map(|turn| turn.id).collect::<Vec<_>>();
         let common_turns = shared(&ids(&left), &ids(&right));
@@ -83,21 +84,6 @@ impl Service {
             pairs,
             chat,
         })
-    }
-
-    async fn path_in(
-        &self,
-        owner: UserId,
-        chat: &Chat,
-        field: &str,
-        leaf: TurnId,
-    ) -> Result<Vec<Ancestor>, ServiceError> {
-        let path = turns::lineage(self.db(), owner, leaf).await?;
-        match path.last() {
-            None => Err(ServiceError::NotFound),
-            Some(end) if end.chat_id != chat.id => Err(Invalid::new(field, "this turn belongs to another chat").into()),
-            Some(_) => Ok(path),
-        }
     }
 }
 

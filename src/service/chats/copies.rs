@@ -51,8 +51,7 @@ impl Service {
             return self.copied_before(owner, &made).await;
         }
         let source = self.chat(owner, id).await?;
-        let leaf = turns::find(self.db(), owner, turn).await?.filter(|turn| turn.chat_id == id);
-        let leaf = leaf.ok_or_else(|| Invalid::new("turn_id", "no such turn in this chat"))?;
+        let leaf = self.turn_in(owner, id, "turn_id", turn).await?;
         if leaf.role != Role::Assistant {
             return Err(Invalid::new("turn_id", "a copy ends with a reply").into());
         }

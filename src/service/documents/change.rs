@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::documents::uploads::{UploadKind, refused};
 use crate::once::Made;
 use crate::{Service, ServiceError};
+use turnleaf_domain::size::Size;
 use turnleaf_domain::{DocumentId, Invalid, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::documents::Document;
@@ -188,7 +189,7 @@ impl Words {
 /// What a person wrote: line ends of Windows become those of everybody, NUL its picture, and nothing else changes.
 pub(crate) fn written(text: &str) -> Result<Words, ServiceError> {
     if text.len() > limits::DOCUMENT_BYTES {
-        let limit = format!("a document has at most {} MiB", limits::DOCUMENT_BYTES >> 20);
+        let limit = format!("a document has at most {}", Size::in_memory(limits::DOCUMENT_BYTES));
         return Err(ServiceError::TooLarge { field: "content", limit });
     }
     let text = text.replace("\r\n", "\n").replace('\0', "\u{2400}");

@@ -12,6 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::error::Unfit;
 use crate::{Service, ServiceError};
 use turnleaf_convert::{Form, Picture, Refused};
+use turnleaf_domain::size::Size;
 use turnleaf_domain::{UserId, file_name, limits};
 use turnleaf_platform::hex::hex;
 use turnleaf_platform::ids;
@@ -146,8 +147,8 @@ impl Service {
             return Ok(());
         }
         let message = format!(
-            "your files and documents have {} GiB in all, and that is full; delete some for ever first",
-            limits::PERSON_UPLOAD_BYTES >> 30
+            "your files and documents have {} in all, and that is full; delete some for ever first",
+            Size(limits::PERSON_UPLOAD_BYTES)
         );
         Err(ServiceError::unfit(Unfit::Room, "quota_reached", "body", message))
     }
@@ -189,7 +190,7 @@ fn new_upload(owner_id: UserId, uploaded: &Uploaded) -> NewUpload<'_> {
 
 /// A file beyond the bound.
 pub fn too_large() -> ServiceError {
-    ServiceError::TooLarge { field: "file", limit: format!("at most {} MiB", limits::UPLOAD_BYTES >> 20) }
+    ServiceError::TooLarge { field: "file", limit: format!("at most {}", Size::in_memory(limits::UPLOAD_BYTES)) }
 }
 
 /// Why a file was not read, as a refusal.

@@ -84,7 +84,7 @@ impl Service {
         words: &str,
     ) -> Result<ChatOutline, ServiceError> {
         if words.chars().count() > limits::FIND_CHARS {
-            return Err(Invalid::new("words", format!("must be at most {} characters", limits::FIND_CHARS)).into());
+            return Err(Invalid::too_long("words", limits::FIND_CHARS).into());
         }
         let (chat, leaf) = self.chat_with_leaf(owner, id, at).await?;
         let sketches = turns::outline::sketches(self.db(), owner, id).await?;

@@ -28,6 +28,13 @@ pub struct PathPage<T> {
     pub total: u64,
 }
 
+impl<T> PathPage<T> {
+    /// Of a chat without turns.
+    fn empty() -> Self {
+        Self { items: Vec::new(), total: 0 }
+    }
+}
+
 /// A page of the groups of a path.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupPage {
@@ -138,9 +145,7 @@ impl Service {
         skip: u32,
         limit: u32,
     ) -> Result<PathPage<ContentBlock>, ServiceError> {
-        let Some(end) = self.end_of_path(owner, chat, leaf).await? else {
-            return Ok(PathPage { items: Vec::new(), total: 0 });
-        };
+        let Some(end) = self.end_of_path(owner, chat, leaf).await? else { return Ok(PathPage::empty()) };
         // Only the last turn of a path can be running, and memory is ahead of its rows.
         let running = self.supervisor().live(end.id).map(|live| withhold::turn(live.turn()));
         let last = end.depth - i64::from(running.is_some());
@@ -173,9 +178,7 @@ impl Service {
         skip: u32,
         limit: u32,
     ) -> Result<PathPage<Message>, ServiceError> {
-        let Some(end) = self.end_of_path(owner, chat, leaf).await? else {
-            return Ok(PathPage { items: Vec::new(), total: 0 });
-        };
+        let Some(end) = self.end_of_path(owner, chat, leaf).await? else { return Ok(PathPage::empty()) };
         let first = i64::from(skip);
         let last = (first + i64::from(limit) - 1).min(end.depth);
         let turns = self.turns_between(owner, &end, first, last).await?;

@@ -4,11 +4,11 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::secrets::{Sealer, Secrets};
+use crate::providers::connection::{check_address, check_name};
 use crate::providers::headers;
 use turnleaf_domain::{Invalid, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::{Api, Patience, is_id};
-use turnleaf_providers::address::{is_metadata, is_public};
 use turnleaf_providers::openai_chat::Dialect;
 use turnleaf_store::providers::StoredProvider;
 
@@ -148,7 +148,7 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
         }
     }
     row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
-    check_address(row)?;
+    check_address("base_url", &row.base_url, row.settings.local_network)?;
     if let Some(key) = change.key {
         secrets.key = key.map(check_key).transpose()?;
         reseal = true;
@@ -189,32 +189,10 @@ fn cleared_with_address(loses_key: bool, loses_headers: bool) -> Option<&'static
     }
 }
 
-/// Checks that the row's address may be connected to, as far as the address itself says.
-fn check_address(row: &StoredProvider) -> Result<(), Invalid> {
-    let host = base_url::literal_host(&row.base_url);
-    if host.is_some_and(is_metadata) {
-        return Err(Invalid::new("base_url", "is a cloud metadata or link-local address, which is never connected to"));
-    }
-    if host.is_some_and(|address| !is_public(address)) && !row.settings.local_network {
-        let what = "must be switched on for an address on this machine or the local network";
-        return Err(Invalid::new("local_network", what));
-    }
-    Ok(())
-}
-
 /// The API of this name.
 pub fn api_of(name: &str) -> Result<Api, Invalid> {
     let known = || Api::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", ");
     Api::named(name).ok_or_else(|| Invalid::new("api", format!("must be one of {}", known())))
-}
-
-fn check_name(name: &str) -> Result<String, Invalid> {
-    let name = name.trim();
-    if name.is_empty() || name.chars().count() > limits::TITLE_CHARS || name.chars().any(char::is_control) {
-        let what = format!("must be 1 to {} characters on one line", limits::TITLE_CHARS);
-        return Err(Invalid::new("name", what));
-    }
-    Ok(name.to_owned())
 }
 
 fn check_key(key: SecretString) -> Result<SecretString, Invalid> {

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use secrecy::ExposeSecret;
 use serde::Serialize;
 
+use super::connection::SWITCHED_OFF;
 use super::secrets::ends_in;
 use turnleaf_domain::Lock;
 use turnleaf_platform::sealing::Unopened;
@@ -137,7 +138,7 @@ pub fn of_row(row: &StoredProvider, known: Option<&Known>, unopened: Option<Unop
                  secret.key file that it was stored with, or enter the key again."
             ),
         ),
-        None if !row.is_enabled => StatusView::said("off", "It is switched off."),
+        None if !row.is_enabled => StatusView::said("off", SWITCHED_OFF),
         None => StatusView::of_known(known),
     };
     let listed = known.map_or(&settings.models, |known| &known.models);

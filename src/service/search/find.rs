@@ -21,9 +21,7 @@ impl Service {
         limit: u32,
     ) -> Result<(Chat, Found), ServiceError> {
         let needle = Needle::new(query)?;
-        if !(1..=limits::FIND_MAX).contains(&limit) {
-            return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::FIND_MAX)).into());
-        }
+        Invalid::check_between("limit", limit, 1..=limits::FIND_MAX)?;
         let (chat, leaf) = match leaf {
             Some(leaf) => {
                 let chat = self.chat(owner, id).await?;

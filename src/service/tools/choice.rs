@@ -183,7 +183,7 @@ pub(crate) fn check_kept(choice: &ToolChoice) -> Result<(), Invalid> {
             return Err(wrong(format!("parameters are more than {} bytes", limits::TOOL_SCHEMA_BYTES)));
         }
         if spec.description.contains('\0') || schema.contains("\\u0000") {
-            return Err(wrong("must not contain NUL".into()));
+            return Err(wrong(Invalid::HAS_NUL.into()));
         }
         check_schema(&spec.parameters).map_err(wrong)?;
     }

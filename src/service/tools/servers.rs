@@ -5,8 +5,6 @@ mod draft;
 mod headers;
 mod view;
 
-use url::Url;
-
 use crate::once::Made;
 use crate::tools::toolbox::trust::{Trust, pin};
 use crate::{Service, ServiceError};
@@ -14,7 +12,7 @@ use turnleaf_domain::approval::Policy;
 use turnleaf_domain::tool::ToolOrigin;
 use turnleaf_domain::{ChatId, Invalid, ToolServerId, UserId, limits};
 use turnleaf_platform::config::tool_servers::ToolServer;
-use turnleaf_platform::ids;
+use turnleaf_platform::{base_url, ids};
 use turnleaf_providers::fetch::host_named;
 use turnleaf_store::tool_policies;
 use turnleaf_store::tool_servers::{self, StoredToolServer, ToolServerSettings};
@@ -321,7 +319,7 @@ impl Service {
                 return Ok(());
             }
         };
-        let url = Url::parse(&row.url).map_err(|_| Invalid::new("url", "is not a URL"))?;
+        let url = base_url::parse(&row.url).map_err(|what| Invalid::new("url", what))?;
         let transport = Transport::Http { url, headers, local_network: row.settings.local_network };
         let config = ServerConfig { name: row.name.clone(), transport, idle: None, total: None };
         // One that is off may have said them before.

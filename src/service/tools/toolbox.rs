@@ -28,10 +28,7 @@ use turnleaf_store::{Db, StoreError, tool_servers};
 use turnleaf_tools::built_in::{self, BuiltInTools};
 use turnleaf_tools::mcp::{ServerConfig, ServerKey, Servers, State, Transport};
 use turnleaf_tools::result::{redrawn, said};
-use turnleaf_tools::toolbox::{Described, Fate, Gate, Running, ToolCall, Toolbox};
-
-/// What a model is told of a tool that is not there, or not for this chat.
-const NOT_AVAILABLE: &str = "this tool is not available";
+use turnleaf_tools::toolbox::{Described, Fate, Gate, NOT_AVAILABLE, Running, ToolCall, Toolbox};
 
 struct Bench {
     db: Db,

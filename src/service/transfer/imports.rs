@@ -40,6 +40,7 @@ mod rows;
 mod standing;
 mod told;
 
+pub use fitting::DISK_IS_LOW;
 pub use jobs::{ImportJob, ImportJobs, ImportPlace};
 pub use legacy::LegacyImport;
 pub use report::{Import, ImportReport, ImportedChat, ImportedTable, Outcome};

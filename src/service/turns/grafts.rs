@@ -199,11 +199,7 @@ impl Service {
         from: Option<TurnId>,
         leaf: TurnId,
     ) -> Result<Plan, ServiceError> {
-        let path = turns::lineage(self.db(), owner, leaf).await?;
-        let end = path.last().ok_or(ServiceError::NotFound)?;
-        if end.chat_id != chat {
-            return Err(Invalid::new("leaf_turn_id", "this turn belongs to another chat").into());
-        }
+        let path = self.lineage_in(owner, chat, "leaf_turn_id", leaf).await?;
         let (first, asked_first) = match from {
             None => (0, None),
             Some(from) => match path.iter().position(|turn| turn.id == from) {

@@ -142,6 +142,9 @@ impl From<Attachment> for MessageBlock {
     }
 }
 
+/// Why a message is refused that says nothing.
+pub const IS_EMPTY: &str = "the message is empty";
+
 /// Checks what a person sends, as far as that needs no look at what is stored. NUL, which PostgreSQL cannot store, becomes its
 /// visible picture (badinputs.md S-UN-04); nothing else is changed.
 pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Piece>, ServiceError> {
@@ -163,7 +166,7 @@ pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Piece>, ServiceError> {
     }
     let is_text = |block: &MessageBlock| matches!(block, MessageBlock::Text { .. });
     if blocks.iter().all(is_text) && texts.clone().all(|text| is_blank(text)) {
-        return Err(Invalid::new("content", "the message is empty").into());
+        return Err(Invalid::new("content", IS_EMPTY).into());
     }
     let count = |is_one: fn(&MessageBlock) -> bool| blocks.iter().filter(|block| is_one(block)).count();
     let references =

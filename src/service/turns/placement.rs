@@ -92,7 +92,7 @@ impl Service {
     ) -> Result<Place, ServiceError> {
         let owner = chat.owner_id;
         let parent = match wanted.prev_turn_id {
-            Some(id) => Some(self.parent(owner, chat.id, id).await?),
+            Some(id) => Some(self.parent_in(owner, chat.id, id).await?),
             None => None,
         };
         let source = match (wanted.branch_id, &parent, chat.default_branch_id) {
@@ -111,7 +111,7 @@ impl Service {
         let end = source.head_turn_id.or(source.fork_turn_id);
         let parent = match (parent, end) {
             (Some(parent), _) => Some(parent),
-            (None, Some(end)) => Some(self.parent(owner, chat.id, end).await?),
+            (None, Some(end)) => Some(self.parent_in(owner, chat.id, end).await?),
             (None, None) => None,
         };
         let lock = if wanted.may_branch { self.lock_from(&source, wanted)? } else { source.lock.clone() };
@@ -120,7 +120,7 @@ impl Service {
         }
         if let Some(parent) = &parent {
             if !parent.status.is_terminal() {
-                return Err(ServiceError::conflict("turn_running", "the reply before this message is still running"));
+                return Err(ServiceError::reply_before_runs());
             }
             if parent.role == Role::User {
                 let reason = "a message follows a reply, not another message; try the one without a reply again first";
@@ -285,13 +285,5 @@ impl Service {
         let choice = self.choice_of(chat).await?;
         branches::insert(tx, &branch, &self.frozen(chat, &branch.lock, &choice).await).await?;
         Ok(branch)
-    }
-
-    async fn parent(&self, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
-        let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        if turn.chat_id != chat {
-            return Err(Invalid::new("prev_turn_id", "this turn belongs to another chat").into());
-        }
-        Ok(turn)
     }
 }

@@ -10,6 +10,7 @@ use crate::turns::StartTurn;
 use crate::turns::messages::{self, Message, MessageBlock, Piece};
 use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::{Card, DOCUMENT, WRAPPING_TOKENS, image_tokens, is_attached, is_reference};
+use turnleaf_domain::size::Size;
 use turnleaf_domain::tokens::approx_tokens;
 use turnleaf_domain::{Block, Content, DocumentId, Invalid, Role, Turn, TurnId, UserId, limits, quoted, selection};
 use turnleaf_store::blobs::FormKind;
@@ -188,7 +189,7 @@ impl Service {
         }
         sums.images += length;
         if sums.images > limits::TURN_UPLOAD_BYTES as u64 {
-            let limit = format!("the images of a message have at most {} MiB", limits::TURN_UPLOAD_BYTES >> 20);
+            let limit = format!("the images of a message have at most {}", Size::in_memory(limits::TURN_UPLOAD_BYTES));
             return Err(ServiceError::TooLarge { field: "content", limit });
         }
         let upload = uploads::find(self.db(), owner, &blob).await?;
@@ -247,8 +248,8 @@ impl Sums {
         }
         let (bytes, title) = &self.biggest;
         let limit = format!(
-            "the references of a message come to at most {} MiB; the biggest is “{title}” with {} MiB",
-            limits::TURN_REFERENCE_BYTES >> 20,
+            "the references of a message come to at most {}; the biggest is “{title}” with {} MiB",
+            Size::in_memory(limits::TURN_REFERENCE_BYTES),
             bytes.div_ceil(1 << 20)
         );
         Err(ServiceError::TooLarge { field: "content", limit })

@@ -132,7 +132,7 @@ impl Service {
             Some(id) => turns::find(self.db(), owner, id).await?.filter(|turn| turn.role == Role::User),
             None => None,
         };
-        let question = question.ok_or_else(|| ServiceError::conflict("no_message", "this reply answers no message"))?;
+        let question = question.ok_or_else(ServiceError::answers_no_message)?;
         let source = branches::find(self.db(), owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
         self.check_room(&mut tx, chat.id, Some(question.id)).await?;
         let name = self.name_of_version(&mut tx, "edited", &question).await?;

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-pub use bounds::{FreeSpace, FreeSpaceProbe, StorageLimits, StorageRefusal, size_text};
+pub use bounds::{FreeSpace, FreeSpaceProbe, StorageLimits, StorageRefusal};
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::{UserId, limits};

@@ -47,12 +47,12 @@ impl Query {
     /// They are none, more than [`limits::SEARCH_TERMS`], or longer than [`limits::SEARCH_CHARS`]; the field is `q`.
     pub fn new(query: &str) -> Result<Self, Invalid> {
         if query.chars().count() > limits::SEARCH_CHARS {
-            return Err(Invalid::new("q", format!("must be at most {} characters", limits::SEARCH_CHARS)));
+            return Err(Invalid::too_long("q", limits::SEARCH_CHARS));
         }
         let folded = fold(query);
         let words: Vec<&str> = folded.split(|letter| class(letter) == Class::Space).filter(|w| !w.is_empty()).collect();
         if words.is_empty() {
-            return Err(Invalid::new("q", "must not be empty"));
+            return Err(Invalid::new("q", Invalid::IS_EMPTY));
         }
         if words.len() > limits::SEARCH_TERMS {
             return Err(Invalid::new("q", format!("must be at most {} words", limits::SEARCH_TERMS)));

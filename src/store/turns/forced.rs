@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, Connection};
 
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::rows::{bigint, content_text_column, inconsistent};
+use crate::rows::{bigint, content_text_column};
 use turnleaf_domain::Turn;
 
 /// Followed by other columns of the row, and by [`OF_RUNNING`].
@@ -32,9 +32,7 @@ macro_rules! end_on {
 /// # Errors
 /// `Inconsistent` when `turn` is not at its end.
 pub async fn end_row(db: &Db, turn: &Turn) -> Result<bool, StoreError> {
-    if !turn.status.is_terminal() || turn.completed_at.is_none() {
-        return Err(inconsistent("turns", "status", turn.id, "only a turn at its end can be finished"));
-    }
+    super::check_ended(turn)?;
     let changed = match db {
         Db::Sqlite { writer, .. } => {
             // Not the pool's any more: whatever becomes of this one, the next connection keeps the rules.

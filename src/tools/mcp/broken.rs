@@ -9,6 +9,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::clean;
 use turnleaf_domain::limits::TOOL_LINE_BYTES;
+use turnleaf_domain::size::Size;
 use turnleaf_providers::http_client::{self, guard::AddressUse};
 use turnleaf_providers::redact::Secrets;
 
@@ -64,6 +65,11 @@ pub fn beginning(error: &ClientInitializeError, secrets: &Secrets) -> String {
     }
 }
 
+/// Why an answer is not there that was read only in part.
+pub fn too_large() -> String {
+    format!("the answer is larger than {} and was left out", Size::in_memory(TOOL_LINE_BYTES))
+}
+
 fn http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::Error>> {
     let error: &(dyn Error + 'static) = error.error.as_ref();
     error.downcast_ref()
@@ -75,9 +81,7 @@ fn transport(error: &DynamicTransportError, secrets: &Secrets) -> String {
         Some(StreamableHttpError::HttpStatus(status)) => format!("it answered with HTTP {}", status.status),
         Some(StreamableHttpError::AuthRequired(_)) => "it wants another key (HTTP 401)".into(),
         Some(StreamableHttpError::InsufficientScope(_)) => "the key is not enough for it (HTTP 403)".into(),
-        Some(StreamableHttpError::ResponseBodyTooLarge { .. }) => {
-            format!("the answer is larger than {} MiB and was left out", TOOL_LINE_BYTES >> 20)
-        }
+        Some(StreamableHttpError::ResponseBodyTooLarge { .. }) => too_large(),
         // “HTTP 302 Found: …”; the rest is the answer's body.
         Some(StreamableHttpError::UnexpectedServerResponse(said)) if said.starts_with("HTTP ") => {
             let status = said.split(':').next().unwrap_or_default();

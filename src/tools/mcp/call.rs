@@ -21,6 +21,7 @@ use super::{broken, content};
 use crate::result::{Fate, Outcome, said};
 use crate::toolbox::Running;
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
+use turnleaf_domain::size::Size;
 use turnleaf_domain::tool::ToolProgress;
 
 /// Begins a call. It ends when what is given is dropped.
@@ -164,8 +165,8 @@ impl Call {
         if is_stream && matches!(error, ServiceError::TransportClosed) {
             // Only the response that carried this call ended.
             let words = format!(
-                "the answer broke off, or was larger than {} MiB; what the tool did until then is not known",
-                TOOL_LINE_BYTES >> 20
+                "the answer broke off, or was larger than {}; what the tool did until then is not known",
+                Size::in_memory(TOOL_LINE_BYTES)
             );
             return said(Fate::Crashed, &words);
         }

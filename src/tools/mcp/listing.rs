@@ -14,6 +14,7 @@ use crate::schema::check_schema;
 use crate::toolbox::Described;
 use turnleaf_domain::limits::{TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES, TOOLS_PER_SERVER};
 use turnleaf_domain::plain::hidden_characters;
+use turnleaf_domain::size::Size;
 use turnleaf_providers::redact::Secrets;
 
 /// A list has no more pages than tools.
@@ -80,7 +81,7 @@ fn described(tool: &Value, secrets: &Secrets) -> Result<Described, String> {
     }
     let written = schema.to_string();
     if written.len() > TOOL_SCHEMA_BYTES {
-        return Err(format!("what `{name}` takes is described in more than {} KiB", TOOL_SCHEMA_BYTES >> 10));
+        return Err(format!("what `{name}` takes is described in more than {}", Size::in_memory(TOOL_SCHEMA_BYTES)));
     }
     // No database takes it, and no schema needs it.
     if written.contains("\\u0000") {

@@ -13,10 +13,12 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 
+use super::broken;
 use super::lines::{Line, Lines};
 use super::log::Log;
 use super::program::Pipes;
 use turnleaf_domain::limits::TOOL_LINE_BYTES;
+use turnleaf_domain::size::Size;
 use turnleaf_platform::tasks::{self, Task};
 
 /// Messages that wait to be taken up: each may be as large as one may be.
@@ -139,8 +141,8 @@ async fn read(output: ChildStdout, sender: mpsc::Sender<RxJsonRpcMessage<RoleCli
         let message = match line {
             Line::Whole(line) => message_in(&line, &answers),
             Line::TooLong { head, tail } => {
-                log.add(&format!("(a message of more than {} MiB was left out)", TOOL_LINE_BYTES >> 20));
-                let words = format!("the answer is larger than {} MiB and was left out", TOOL_LINE_BYTES >> 20);
+                log.add(&format!("(a message of more than {} was left out)", Size::in_memory(TOOL_LINE_BYTES)));
+                let words = broken::too_large();
                 answers.meant(&head, &tail).map(|id| unreadable(id, words))
             }
         };

@@ -1,6 +1,7 @@
 //! What the palette says, in both languages.
 
 use crate::ui::locale::{counted, said, words};
+pub use crate::ui::words::chat_settings;
 
 words! {
     name: "Search and commands", "搜索与命令";
@@ -29,7 +30,6 @@ words! {
     theme_system: "Theme: as the system", "主题：跟随系统";
     theme_light: "Theme: light", "主题：浅色";
     theme_dark: "Theme: dark", "主题：深色";
-    chat_settings: "Settings of this chat", "此对话的设置";
     find_in_chat: "Find in this chat", "在此对话中查找";
     rename_chat: "Rename this chat", "重命名此对话";
     export_chat: "Export this chat", "导出此对话";

@@ -1,10 +1,11 @@
 //! The words of the transcript, in both languages. Whole sentences with their numbers in them, so that each language can
 //! put them in its own order and use its own plurals.
 
+use crate::domain::elapsed::write_elapsed;
 use crate::domain::segment::ReasoningBlock;
 use crate::domain::usage::Usage;
 use crate::domain::{FailureKind, TurnStatus};
-use crate::ui::locale::{counted, said, word, words};
+use crate::ui::locale::{counted, said, sentence, word, words};
 
 pub mod say;
 mod tool;
@@ -126,14 +127,7 @@ pub fn ending(status: TurnStatus) -> Option<&'static str> {
 
 /// Whole seconds the way people say them: "12 s", "1 min 5 s", "2 h 3 min".
 pub fn seconds(seconds: u64) -> String {
-    let (minutes, rest) = (seconds / 60, seconds % 60);
-    match (minutes / 60, minutes % 60, rest) {
-        (0, 0, rest) => said!("{rest} s", "{rest} 秒"),
-        (0, minutes, 0) => said!("{minutes} min", "{minutes} 分"),
-        (0, minutes, rest) => said!("{minutes} min {rest} s", "{minutes} 分 {rest} 秒"),
-        (hours, 0, _) => said!("{hours} h", "{hours} 小时"),
-        (hours, minutes, _) => said!("{hours} h {minutes} min", "{hours} 小时 {minutes} 分"),
-    }
+    sentence(|| write_elapsed(seconds, ["h", "min", "s"]), || write_elapsed(seconds, ["小时", "分", "秒"]))
 }
 
 /// A measured time: tenths below ten seconds, whole seconds above.

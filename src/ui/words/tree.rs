@@ -70,6 +70,11 @@ pub fn version((number, count): (usize, usize)) -> String {
     format!("{number}/{count}")
 }
 
+/// The same for those who hear it.
+pub fn spoken_version((number, count): (usize, usize)) -> String {
+    said!("version {number} of {count}", "第 {number} 版（共 {count} 版）")
+}
+
 /// All that a row says, for those who hear it: first what is to be seen (WCAG 2.5.3), then the same in words.
 pub fn row(row: &TreeRow) -> String {
     if let Some(count) = row.folded {
@@ -85,9 +90,7 @@ pub fn row(row: &TreeRow) -> String {
         seen.push(more(row.hidden));
     }
     let mut parts = vec![seen.join(" ")];
-    if let Some((number, count)) = row.version {
-        parts.push(said!("version {number} of {count}", "第 {number} 版（共 {count} 版）"));
-    }
+    parts.extend(row.version.map(spoken_version));
     parts.extend(row.model.as_ref().map(|model| said!("switched to {model}", "已切换到 {model}")));
     if row.hidden > 0 {
         let below = messages(row.hidden);

@@ -1,7 +1,6 @@
-//! The layout of `target/site`, and in a release the compressed forms in the place of what shrinks.
+//! The layout of `target/site`, and in a release what shrinks in brotli, in its place.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -83,7 +82,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes `.br` and `.gz` in the place of what shrinks; returns what the bundle weighs in brotli.
+/// Writes `.br` in the place of what shrinks; returns what the bundle weighs in brotli.
 fn compress(site: &Path) -> Result<Wire> {
     let shrinks = |file: &PathBuf| {
         let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -113,16 +112,13 @@ fn compress(site: &Path) -> Result<Wire> {
     Ok(Wire { page: sum(|wire| wire.page), parts: sum(|wire| wire.parts) })
 }
 
-/// Writes both compressed forms of a file in its place: the server inflates for the few that take neither. Returns what
-/// the smaller one weighs.
+/// Writes a file in brotli in its place: the server writes it anew for the few that do not take that. Returns what it
+/// weighs.
 fn compress_one(file: &Path) -> Result<u64> {
     let content = fs::read(file)?;
     let brotli = brotli(&content)?;
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    gzip.write_all(&content)?;
     let weight = brotli.len() as u64;
     fs::write(beside(file, "br"), brotli)?;
-    fs::write(beside(file, "gz"), gzip.finish()?)?;
     fs::remove_file(file)?;
     Ok(weight)
 }
@@ -193,7 +189,7 @@ mod tests {
         let wire = compress(site.path()).unwrap();
         assert_eq!(wire.page, fs::metadata(site.path().join("pkg/a.js.br")).unwrap().len());
         assert_eq!(wire.parts, fs::metadata(site.path().join("pkg/split_a.wasm.br")).unwrap().len());
-        assert!(site.path().join("icon.svg.gz").exists() && !site.path().join("icon.svg").exists());
+        assert!(site.path().join("icon.svg.br").exists() && !site.path().join("icon.svg").exists());
         assert!(site.path().join("photo.png").exists() && !site.path().join("photo.png.br").exists());
     }
 }

@@ -117,7 +117,7 @@ async fn spool((app, viewer): (&App, UserId), request: Request, refused: Refused
     let mut pieces = request.into_body().into_data_stream();
     while let Some(piece) = pieces.next().await {
         let Ok(piece) = piece else {
-            broken.get_or_insert_with(|| Problem::invalid(Invalid::new("", "the body broke off")));
+            broken.get_or_insert_with(Problem::broken_body);
             break;
         };
         let written = match is_refused {
@@ -159,7 +159,7 @@ pub fn unwritten(error: io::Error) -> Problem {
 async fn read<E>(mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Result<Option<Bytes>, Problem> {
     let mut all: Vec<u8> = Vec::new();
     while let Some(piece) = stream.next().await {
-        let piece = piece.map_err(|_| Problem::invalid(Invalid::new("", "the body broke off")))?;
+        let piece = piece.map_err(|_| Problem::broken_body())?;
         if all.len() + piece.len() > limits::UPLOAD_BYTES {
             return Ok(None);
         }

@@ -63,7 +63,7 @@ pub async fn drawing(
 
 /// `POST /forms/branch`: the fields that are there are changed; an empty label takes it away.
 pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
-    let id: BranchId = fields.text("branch_id").and_then(|id| id.parse().ok()).ok_or_else(Problem::not_found)?;
+    let id: BranchId = fields.subject_id("branch_id")?;
     let (branch, _) = app.service().branch(viewer.0, id).await?;
     let given = |name: &str| fields.has(name).then(|| fields.text(name).unwrap_or_default());
     let change = BranchChange {

@@ -7,13 +7,13 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::tool::ToolChoice;
-use crate::domain::{Branch, Chat, ChatId, Invalid, Params, TurnId, limits};
+use crate::domain::{Branch, Chat, ChatId, Params, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, made_status};
 use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
+use crate::server::http::request::query::{Query, page_limit};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::chats::{Browsed, ChatChange, NewChat};
 use turnleaf_service::usage::Sum;
@@ -91,10 +91,7 @@ pub async fn list(
     viewer: Viewer,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<Vec<ChatListed>>, Problem> {
-    let limit = query.limit.unwrap_or(limits::PAGE_DEFAULT);
-    if !(1..=limits::PAGE_MAX).contains(&limit) {
-        return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
-    }
+    let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
     let which = Browsed { archived: query.archived, ..Browsed::default() };
     let chats = app.service().browse_chats(viewer.0, &which, limit).await?;
     Ok(Json(

@@ -5,12 +5,12 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ChatId, Invalid, Needle, Role, TurnId, limits};
+use crate::domain::{ChatId, Needle, Role, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
+use crate::server::http::request::query::{Query, page_limit};
 use crate::server::http::response::plain_page::Asked;
 use crate::server::http::response::problem::Problem;
 use crate::server::plain_pages::find::FindPage;
@@ -61,10 +61,7 @@ pub async fn show(
     PathId(id): PathId<ChatId>,
     Query(query): Query<FindQuery>,
 ) -> Result<Json<FoundBody>, Problem> {
-    let limit = query.limit.unwrap_or(limits::FIND_DEFAULT);
-    if !(1..=limits::FIND_MAX).contains(&limit) {
-        return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::FIND_MAX)).into());
-    }
+    let limit = page_limit(query.limit, limits::FIND_DEFAULT, limits::FIND_MAX)?;
     Needle::new(&query.q)?;
     let (_, found) = app.service().find_in_chat(viewer.0, id, query.leaf, &query.q, limit).await?;
     Ok(Json(found.into()))

@@ -5,19 +5,17 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
+use crate::domain::UserId;
 use crate::domain::tool::ToolChoice;
-use crate::domain::{Invalid, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::chats::settings::typed;
 use crate::server::http::request::query::Query;
 use crate::server::http::response::plain_page::{Asked, Fields, see_other};
 use crate::server::http::response::problem::Problem;
-use crate::server::plain_pages::chat_settings::{ChatForm, ChatSettingsView, Wrong};
+use crate::server::plain_pages::chat_settings::{ChatForm, ChatSettingsView, Wrong, wrong_of};
 use crate::server::plain_pages::tools::chat::ChatToolsPage;
-use crate::server::plain_pages::{Page, Said, Section, words};
-use crate::ui::locale::then;
-use crate::ui::words::told::told_of_field;
+use crate::server::plain_pages::{Said, words};
 use turnleaf_service::ServiceError;
 
 #[derive(Debug, Deserialize)]
@@ -55,9 +53,7 @@ pub async fn save_settings(
     let wrong = match form.params() {
         Ok(params) => match app.service().settle_next_chat(viewer.0, &form.system_prompt, params).await {
             Ok(()) => return Ok(see_other("/new/settings?saved=1")),
-            Err(ServiceError::Invalid(Invalid { field, reason })) => {
-                Wrong::from([(field.trim_start_matches("params.").to_owned(), reason)])
-            }
+            Err(ServiceError::Invalid(invalid)) => wrong_of(invalid),
             Err(error) => return Err(error.into()),
         },
         Err(wrong) => wrong,
@@ -67,8 +63,8 @@ pub async fn save_settings(
 
 fn answer(app: &App, asked: Asked, form: &ChatForm, wrong: &Wrong, said: Option<Said>) -> Response {
     let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let body = ChatSettingsView { chat: None, title: "", branch: None, form, wrong }.draw();
-    asked.answer(app, status, Page { section: Section::Chat, title: words::chat_settings().into(), said, body })
+    let view = ChatSettingsView { chat: None, title: "", branch: None, form, wrong };
+    asked.answer(app, status, view.page(said))
 }
 
 /// `GET /new/tools`.
@@ -87,7 +83,7 @@ pub async fn save_tools(
     match app.service().choose_tools_of_next_chat(viewer.0, choice).await {
         Ok(()) => Ok(see_other("/")),
         Err(ServiceError::Invalid(invalid)) => {
-            let said = Some(Said::Refused(then(words::tools::not_saved(), &told_of_field(&invalid.to_string()))));
+            let said = Some(Said::Refused(words::tools::not_saved_because(&invalid)));
             answer_tools(&app, viewer.0, asked, (StatusCode::UNPROCESSABLE_ENTITY, said)).await
         }
         Err(error) => Err(error.into()),

@@ -13,12 +13,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::domain::content_block::ContentBlock;
 use crate::domain::group::Group;
 use crate::domain::message::Message;
-use crate::domain::{ChatId, Invalid, Turn, TurnId, UserId, limits};
+use crate::domain::{ChatId, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
+use crate::server::http::request::query::{Query, page_limit};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::paths::window::{Direction, Window};
 
@@ -137,13 +137,6 @@ pub struct MessagesBody {
     total: u64,
 }
 
-fn checked_limit(limit: Option<u32>, default: u32, most: u32) -> Result<u32, Invalid> {
-    match limit.unwrap_or(default) {
-        limit if (1..=most).contains(&limit) => Ok(limit),
-        _ => Err(Invalid::new("limit", format!("must be between 1 and {most}"))),
-    }
-}
-
 /// `GET /api/chats/{id}/turns`: turns of one path before, after or around a turn.
 pub async fn turns(
     State(app): State<App>,
@@ -151,7 +144,7 @@ pub async fn turns(
     PathId(chat): PathId<ChatId>,
     Query(query): Query<TurnsQuery>,
 ) -> Result<Json<TurnsBody>, Problem> {
-    let limit = checked_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+    let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
     let window = Window {
         from: Named::of(query.from, &app, viewer.0, chat).await?,
         leaf: Named::of(query.leaf, &app, viewer.0, chat).await?,
@@ -183,7 +176,7 @@ pub async fn groups(
     PathId(chat): PathId<ChatId>,
     Query(query): Query<PageQuery>,
 ) -> Result<Json<GroupsBody>, Problem> {
-    let limit = checked_limit(query.limit, limits::GROUPS_PAGE, limits::GROUPS_PAGE)?;
+    let limit = page_limit(query.limit, limits::GROUPS_PAGE, limits::GROUPS_PAGE)?;
     let leaf = Named::of(query.leaf, &app, viewer.0, chat).await?;
     let page = app.service().groups(viewer.0, chat, leaf, query.skip.unwrap_or(0), limit).await?;
     Ok(Json(GroupsBody { groups: page.groups, next_skip: page.next_skip }))
@@ -196,7 +189,7 @@ pub async fn blocks(
     PathId(chat): PathId<ChatId>,
     Query(query): Query<PageQuery>,
 ) -> Result<Json<BlocksBody>, Problem> {
-    let limit = checked_limit(query.limit, limits::BLOCKS_PAGE, limits::BLOCKS_PAGE)?;
+    let limit = page_limit(query.limit, limits::BLOCKS_PAGE, limits::BLOCKS_PAGE)?;
     let leaf = Named::of(query.leaf, &app, viewer.0, chat).await?;
     let page = app.service().blocks(viewer.0, chat, leaf, query.skip.unwrap_or(0), limit).await?;
     Ok(Json(BlocksBody { blocks: page.items, total: page.total }))
@@ -228,7 +221,7 @@ async fn list_messages(
     chat: ChatId,
     query: PageQuery,
 ) -> Result<Json<MessagesBody>, Problem> {
-    let limit = checked_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+    let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
     let leaf = Named::of(query.leaf, app, viewer, chat).await?;
     let page = app.service().messages(viewer, chat, leaf, query.skip.unwrap_or(0), limit).await?;
     Ok(Json(MessagesBody { messages: page.items, total: page.total }))

@@ -5,15 +5,16 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, Invalid, UserId};
+use crate::domain::branch::Frozen;
+use crate::domain::{Branch, Chat, ChatId, Invalid, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::Query;
 use crate::server::http::response::plain_page::{Asked, Fields, see_other};
 use crate::server::http::response::problem::Problem;
-use crate::server::plain_pages::chat_settings::{ChatForm, ChatSettingsView, Wrong};
-use crate::server::plain_pages::{Page, Said, Section, words};
+use crate::server::plain_pages::chat_settings::{ChatForm, ChatSettingsView, Wrong, wrong_of};
+use crate::server::plain_pages::{Said, words};
 use turnleaf_service::ServiceError;
 use turnleaf_service::branches::BranchChange;
 use turnleaf_service::chats::ChatChange;
@@ -58,9 +59,7 @@ pub async fn save(
     let change = ChatChange { system_prompt, params, ..ChatChange::default() };
     match app.service().change_chat(viewer.0, id, change).await {
         Ok(_) => {}
-        Err(ServiceError::Invalid(Invalid { field, reason })) => {
-            return refused(Wrong::from([(field.trim_start_matches("params.").to_owned(), reason)])).await;
-        }
+        Err(ServiceError::Invalid(invalid)) => return refused(wrong_of(invalid)).await,
         Err(error) => return Err(error.into()),
     }
     // The branch that the page showed, which may not be the one that the chat shows by now.
@@ -76,12 +75,11 @@ pub async fn save(
 
 /// `POST /forms/rename`: gives a chat another title; what it cannot be called stays in its field.
 pub async fn rename(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
-    let id = fields.text("chat_id").ok_or_else(|| Invalid::new("chat_id", "is missing"))?;
-    let id: ChatId = id.parse().map_err(|_| Problem::not_found())?;
+    let id: ChatId = fields.required_id("chat_id")?;
     let title = fields.text("title").unwrap_or_default();
     let change = ChatChange { title: Some(title.clone()), ..ChatChange::default() };
     let renamed = match title.is_empty() {
-        true => Err(Invalid::new("title", "must not be empty").into()),
+        true => Err(Invalid::new("title", Invalid::IS_EMPTY).into()),
         false => app.service().change_chat(viewer.0, id, change).await,
     };
     match renamed {
@@ -117,6 +115,20 @@ enum Typed {
     Title(String, String),
 }
 
+/// The chat, and the branch that it opens at with what is frozen of it.
+pub(super) async fn shown_branch(
+    app: &App,
+    viewer: UserId,
+    id: ChatId,
+) -> Result<(Chat, Option<(Branch, Frozen)>), Problem> {
+    let path = app.service().path(viewer, id, None, 1).await?;
+    let branch = match path.branch {
+        Some(branch) => Some(app.service().branch(viewer, branch.id).await?),
+        None => None,
+    };
+    Ok((path.chat, branch))
+}
+
 async fn answer(
     app: &App,
     viewer: UserId,
@@ -125,23 +137,17 @@ async fn answer(
     typed: Typed,
     said: Option<Said>,
 ) -> Result<Response, Problem> {
-    let service = app.service();
-    let path = service.path(viewer, id, None, 1).await?;
-    let branch = match path.branch {
-        Some(branch) => Some(service.branch(viewer, branch.id).await?),
-        None => None,
-    };
-    let model = branch.as_ref().map(|(branch, _)| service.model(&branch.lock));
+    let (chat, branch) = shown_branch(app, viewer, id).await?;
+    let model = branch.as_ref().map(|(branch, _)| app.service().model(&branch.lock));
     let status = if matches!(typed, Typed::Nothing) { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let chat = &path.chat;
     let stored = ChatForm::of(&chat.system_prompt, &chat.settings.params, branch.as_ref().map(|(branch, _)| branch));
     let (form, wrong, title) = match typed {
-        Typed::Nothing => (stored, Wrong::new(), path.chat.title.clone()),
-        Typed::Settings(form, wrong) => (form, wrong, path.chat.title.clone()),
+        Typed::Nothing => (stored, Wrong::new(), chat.title.clone()),
+        Typed::Settings(form, wrong) => (form, wrong, chat.title.clone()),
         Typed::Title(title, why) => (stored, Wrong::from([("title".to_owned(), why)]), title),
     };
     let view = ChatSettingsView {
-        chat: Some(chat),
+        chat: Some(&chat),
         title: &title,
         branch: branch
             .as_ref()
@@ -150,6 +156,5 @@ async fn answer(
         form: &form,
         wrong: &wrong,
     };
-    let page = Page { section: Section::Chat, title: words::chat_settings().into(), said, body: view.draw() };
-    Ok(asked.answer(app, status, page))
+    Ok(asked.answer(app, status, view.page(said)))
 }

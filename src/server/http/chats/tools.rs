@@ -10,6 +10,7 @@ use crate::domain::tool::ToolChoice;
 use crate::domain::{BranchId, ChatId, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::http::chats::settings::shown_branch;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::Query;
 use crate::server::http::response::plain_page::{Asked, Fields, see_other};
@@ -17,8 +18,6 @@ use crate::server::http::response::problem::Problem;
 use crate::server::plain_pages::Said;
 use crate::server::plain_pages::tools::chat::ChatToolsPage;
 use crate::server::plain_pages::words::tools as words;
-use crate::ui::locale::then;
-use crate::ui::words::told::told_of_field;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::servers::StoredPolicy;
 
@@ -62,7 +61,7 @@ pub async fn save(
             None => Ok(see_other(&format!("/c/{id}"))),
         },
         Err(ServiceError::Invalid(invalid)) => {
-            let said = Some(Said::Refused(then(words::not_saved(), &told_of_field(&invalid.to_string()))));
+            let said = Some(Said::Refused(words::not_saved_because(&invalid)));
             answer(&app, viewer.0, id, asked, (StatusCode::UNPROCESSABLE_ENTITY, said)).await
         }
         Err(error) => Err(error.into()),
@@ -84,8 +83,7 @@ async fn use_in(app: &App, viewer: UserId, chat: ChatId, id: BranchId) -> Result
 
 /// `POST /forms/tools/ask-again`: takes back that a tool is allowed in a chat.
 pub async fn ask_again(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id: Option<ChatId> = fields.text("chat_id").and_then(|id| id.parse().ok());
-    let id = id.ok_or_else(Problem::not_found)?;
+    let id: ChatId = fields.subject_id("chat_id")?;
     let (server, tool) = (fields.text("server").unwrap_or_default(), fields.text("tool").unwrap_or_default());
     let host = fields.text("host");
     app.service().ask_again(viewer.0, id, (&server, &tool, host.as_deref())).await?;
@@ -100,11 +98,7 @@ async fn answer(
     (status, said): (StatusCode, Option<Said>),
 ) -> Result<Response, Problem> {
     let service = app.service();
-    let path = service.path(viewer, id, None, 1).await?;
-    let branch = match path.branch {
-        Some(branch) => Some(service.branch(viewer, branch.id).await?),
-        None => None,
-    };
+    let (_, branch) = shown_branch(app, viewer, id).await?;
     let takes_none = branch.as_ref().is_some_and(|(branch, _)| service.model(&branch.lock).1.tools == Some(false));
     let tools = service.chat_tools(viewer, id).await?;
     let of_provider = branch.as_ref().map(|(branch, _)| service.tools_of_provider(&branch.lock)).unwrap_or_default();

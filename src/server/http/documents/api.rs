@@ -12,7 +12,7 @@ use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, made_status};
 use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
+use crate::server::http::request::query::{Query, page_limit};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::branches::compare::words::Diff;
 use turnleaf_service::documents::{Document, DocumentChange, NewDocument, Source, Version};
@@ -174,10 +174,7 @@ pub async fn list(
     viewer: Viewer,
     Query(query): Query<DocumentsQuery>,
 ) -> Result<Json<Vec<DocumentBody>>, Problem> {
-    let limit = query.limit.unwrap_or(limits::DOCUMENTS_PAGE);
-    if !(1..=limits::PAGE_MAX).contains(&limit) {
-        return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
-    }
+    let limit = page_limit(query.limit, limits::DOCUMENTS_PAGE, limits::PAGE_MAX)?;
     let title = query.title.filter(|title| !title.trim().is_empty());
     let title = title.map(|title| Needle::new(&title).map_err(|why| Invalid::new("title", why.reason))).transpose()?;
     let documents = if query.deleted {

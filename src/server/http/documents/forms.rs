@@ -13,7 +13,7 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::{file_of, read_form};
 use crate::server::http::documents::pages::{list_page, show_page};
-use crate::server::http::request::form::{broken, text_of};
+use crate::server::http::request::form::{broken, text_of, unknown_field};
 use crate::server::http::response::plain_page::{Asked, Fields, see_other};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::refusal::refusal_sentence;
@@ -68,7 +68,7 @@ async fn take(app: &App, viewer: UserId, mut form: Multipart) -> Result<(Option<
                 break;
             }
             Some("files") => files.extend(file(app, viewer, field, encoding.as_deref(), of).await?),
-            _ => return Err(Problem::invalid(Invalid::new("", "the form has no such field"))),
+            _ => return Err(unknown_field()),
         }
     }
     if files.is_empty() {
@@ -182,14 +182,14 @@ pub async fn save(State(app): State<App>, viewer: Viewer, asked: Asked, fields: 
 
 /// `POST /forms/documents/delete`: gone at once, with the way back on the page that follows.
 pub async fn delete(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id = document_id(&fields)?;
+    let id: DocumentId = fields.required_id("document_id")?;
     app.service().delete_document(viewer.0, id).await?;
     Ok(see_other(&format!("{}?deleted={id}", Section::Documents.path())))
 }
 
 /// `POST /forms/documents/restore`: back from Trash, or an earlier version as the newest.
 pub async fn restore(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id = document_id(&fields)?;
+    let id: DocumentId = fields.required_id("document_id")?;
     let done = match version(&fields)? {
         Some(version) => app.service().restore_version(viewer.0, id, version).await.map(|_| "version")?,
         None => app.service().restore_document(viewer.0, id).await.map(|_| "restored")?,
@@ -199,7 +199,7 @@ pub async fn restore(State(app): State<App>, viewer: Viewer, fields: Fields) -> 
 
 /// `POST /forms/documents/purge`: asks first, as the forms of Trash do.
 pub async fn purge(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
-    let id = document_id(&fields)?;
+    let id: DocumentId = fields.required_id("document_id")?;
     if fields.is_ticked("sure") {
         app.service().purge_document(viewer.0, id).await?;
         return Ok(page::to_trash("purged"));
@@ -212,7 +212,7 @@ pub async fn purge(State(app): State<App>, viewer: Viewer, asked: Asked, fields:
 
 /// `POST /forms/documents/quote`: lines are attached to the draft of a chat, which is opened.
 pub async fn quote(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
-    let (id, at) = (document_id(&fields)?, version(&fields)?);
+    let (id, at) = (fields.required_id::<DocumentId>("document_id")?, version(&fields)?);
     let chat: Option<ChatId> = match fields.text("chat_id") {
         Some(chat) => Some(chat.parse().map_err(|_| Problem::not_found())?),
         None => None,
@@ -238,11 +238,6 @@ pub async fn quote(State(app): State<App>, viewer: Viewer, asked: Asked, fields:
     };
     app.service().attach_to_draft(viewer.0, chat, vec![block]).await?;
     Ok(see_other(&chat.map_or_else(|| "/".to_owned(), |chat| format!("/c/{chat}#latest"))))
-}
-
-fn document_id(fields: &Fields) -> Result<DocumentId, Problem> {
-    let text = fields.text("document_id").ok_or_else(|| Invalid::new("document_id", "is missing"))?;
-    text.parse().map_err(|_| Problem::not_found())
 }
 
 fn version(fields: &Fields) -> Result<Option<DateTime<Utc>>, Problem> {

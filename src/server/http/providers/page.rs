@@ -116,7 +116,7 @@ pub async fn add(State(app): State<App>, viewer: Viewer, asked: Asked, fields: F
 
 /// `POST /forms/providers/change`: the whole form of a connection, or one deed of its card.
 pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
-    let id = id_of(&fields)?;
+    let id: String = fields.subject_id("id")?;
     let change = if fields.is_ticked("whole") {
         whole_change(&fields, true)
     } else {
@@ -144,7 +144,7 @@ pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields
 
 /// `POST /forms/providers/key`: sets, replaces or removes a key.
 pub async fn key(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
-    let id = id_of(&fields)?;
+    let id: String = fields.subject_id("id")?;
     let removes = fields.is_ticked("remove");
     let key = if removes { None } else { Some(fields.text("key").unwrap_or_default().into()) };
     match app
@@ -169,7 +169,7 @@ pub async fn key(State(app): State<App>, viewer: Viewer, asked: Asked, fields: F
 
 /// `POST /forms/providers/models`: which of the listed models the menus show, and the default.
 pub async fn models(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id = id_of(&fields)?;
+    let id: String = fields.subject_id("id")?;
     let provider = app.service().provider(viewer.0, &id).await?;
     if !provider.locked {
         let (listed, shown) = (fields.all("listed"), fields.all("shown"));
@@ -196,14 +196,14 @@ pub async fn models(State(app): State<App>, viewer: Viewer, fields: Fields) -> R
 
 /// `POST /forms/providers/test`.
 pub async fn test(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id = id_of(&fields)?;
+    let id: String = fields.subject_id("id")?;
     app.service().test_provider(viewer.0, &id).await?;
     Ok(back("tested", &id))
 }
 
 /// `POST /forms/providers/remove`.
 pub async fn remove(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    app.service().remove_provider(viewer.0, &id_of(&fields)?).await?;
+    app.service().remove_provider(viewer.0, &fields.subject_id::<String>("id")?).await?;
     Ok(see_other("/settings/providers?done=removed"))
 }
 
@@ -218,10 +218,6 @@ async fn page(app: &App, viewer: UserId) -> Result<ProvidersPage, Problem> {
         wrong_key: None,
         searching: None,
     })
-}
-
-fn id_of(fields: &Fields) -> Result<String, Problem> {
-    fields.text("id").ok_or_else(Problem::not_found)
 }
 
 /// Back to the card. An id that was stored is plain, and one that was not never comes here.
@@ -252,14 +248,12 @@ fn said(done: &str, provider: Option<&ProviderView>) -> Option<Said> {
 /// The change that a whole form asks for. An empty key or no lines of headers keep what is there.
 fn whole_change(fields: &Fields, is_changed: bool) -> Result<ProviderChange, Invalid> {
     let text = |name: &str| Some(fields.text(name).unwrap_or_default());
-    let headers: Vec<_> = fields.headers()?.into_iter().map(|(name, value)| (name, value.into())).collect();
-    let gives_headers = !headers.is_empty() || fields.is_ticked("no_headers");
     let models = fields.text("models").unwrap_or_default();
     // Nothing is as usual; what is no number is none within the bounds.
     let number = |name: &str, bounds: RangeInclusive<u32>| match fields.text(name).map(|text| text.parse::<u32>()) {
         None => Ok(None),
         Some(Ok(number)) => Ok(Some(number)),
-        Some(Err(_)) => Err(Invalid::new(name, format!("must be between {} and {}", bounds.start(), bounds.end()))),
+        Some(Err(_)) => Err(Invalid::not_between(name, &bounds)),
     };
     Ok(ProviderChange {
         name: text("name"),
@@ -267,7 +261,7 @@ fn whole_change(fields: &Fields, is_changed: bool) -> Result<ProviderChange, Inv
         dialect: text("dialect"),
         base_url: text("base_url"),
         key: fields.text("key").map(|key| Some(key.into())),
-        headers: (gives_headers || !is_changed).then_some(headers),
+        headers: fields.headers_given(is_changed)?,
         models: Some(models.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()),
         default_model: Some(fields.text("default_model")),
         hidden_models: None,

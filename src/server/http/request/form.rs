@@ -21,6 +21,11 @@ pub async fn text_of(mut field: Field<'_>, most: usize) -> Result<String, Proble
     String::from_utf8(all).map_err(|_| Invalid::new("", "the form is not UTF-8").into())
 }
 
+/// A form with a field that it does not have.
+pub fn unknown_field() -> Problem {
+    Problem::invalid(Invalid::new("", "the form has no such field"))
+}
+
 /// A form that broke off.
 pub fn broken(_: MultipartError) -> Problem {
     Problem::invalid(Invalid::new("", "the form is broken, or ended too soon"))

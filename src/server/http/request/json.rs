@@ -75,7 +75,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
 /// A body that is too long or too slow is answered by `body`, whatever this says of it.
 async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
     let read = Bytes::from_request(request, state).await;
-    read.map_err(|_| Problem::invalid(Invalid::new("", "the body broke off")))
+    read.map_err(|_| Problem::broken_body())
 }
 
 /// Reads a body's bytes into `T`.

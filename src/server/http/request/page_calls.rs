@@ -9,7 +9,6 @@ use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 
 use crate::api::calls::{self, ReadArguments};
-use crate::domain::Invalid;
 use crate::server::http::request::json_shape;
 use crate::server::http::response::problem::Problem;
 
@@ -20,7 +19,7 @@ pub async fn layer(request: Request, next: Next) -> Response {
     };
     let (parts, body) = request.into_parts();
     let Ok(bytes) = Bytes::from_request(Request::new(body), &()).await else {
-        return Problem::invalid(Invalid::new("", "the body broke off")).into_response();
+        return Problem::broken_body().into_response();
     };
     match check(&endpoint, &bytes) {
         Ok(()) => next.run(Request::from_parts(parts, Body::from(bytes))).await,

@@ -5,6 +5,7 @@ use axum::extract::Query as Loose;
 use http::request::Parts;
 use serde::de::DeserializeOwned;
 
+use crate::domain::Invalid;
 use crate::server::http::response::problem::Problem;
 
 /// The fields of the query. Types that are read must `deny_unknown_fields`.
@@ -27,4 +28,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
             }
         }
     }
+}
+
+/// How many things a page of a list has: as many as its field `limit` says, from one to `most`.
+pub fn page_limit(asked: Option<u32>, default: u32, most: u32) -> Result<u32, Invalid> {
+    Invalid::check_between("limit", asked.unwrap_or(default), 1..=most)
 }

@@ -8,6 +8,7 @@ use http::request::Parts;
 use http::{Method, StatusCode};
 use leptos::nonce::Nonce;
 use std::convert::Infallible;
+use std::str::FromStr;
 
 use crate::domain::Invalid;
 use crate::server::app::App;
@@ -16,6 +17,7 @@ use crate::server::http::response::headers::document_policy;
 use crate::server::http::response::problem::Problem;
 use crate::server::plain_pages::{Frame, Page};
 use crate::ui::preferences::Preferences;
+use turnleaf_service::providers::headers::Headers;
 
 /// What the request says about how a page should look.
 #[derive(Debug, Clone)]
@@ -107,11 +109,36 @@ impl Fields {
         self.text(name).is_some()
     }
 
-    /// The headers in a field that has one a line, such as `Name: value`.
+    /// The id in a field that every form of this kind has.
+    ///
+    /// # Errors
+    /// 400 without one, 404 for one that cannot be.
+    pub fn required_id<T: FromStr>(&self, name: &str) -> Result<T, Problem> {
+        let text = self.text(name).ok_or_else(|| Invalid::new(name, "is missing"))?;
+        text.parse().map_err(|_| Problem::not_found())
+    }
+
+    /// What a form is about, by the id in a field.
+    ///
+    /// # Errors
+    /// 404 without one, and for one that cannot be.
+    pub fn subject_id<T: FromStr>(&self, name: &str) -> Result<T, Problem> {
+        self.text(name).and_then(|text| text.parse().ok()).ok_or_else(Problem::not_found)
+    }
+
+    /// The headers that the form of an address gives it: those that are there, none where the form says so, and those of
+    /// before, which no page shows, where it says nothing. A new address has none before.
     ///
     /// # Errors
     /// A line without a colon.
-    pub fn headers(&self) -> Result<Vec<(String, String)>, Invalid> {
+    pub fn headers_given(&self, is_changed: bool) -> Result<Option<Headers>, Invalid> {
+        let headers: Headers = self.headers()?.into_iter().map(|(name, value)| (name, value.into())).collect();
+        let gives_headers = !headers.is_empty() || self.is_ticked("no_headers");
+        Ok((gives_headers || !is_changed).then_some(headers))
+    }
+
+    /// The headers in a field that has one a line, such as `Name: value`.
+    fn headers(&self) -> Result<Vec<(String, String)>, Invalid> {
         let lines = self.text("headers").unwrap_or_default();
         let split = |line: &str| {
             let (name, value) =

@@ -8,7 +8,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
-use crate::domain::failure::Invalid;
+use crate::domain::failure::{FailureKind, Invalid};
 use crate::server::http::request::id;
 
 /// Characters of a reason that are shown; it may quote the input, which may be long.
@@ -69,6 +69,11 @@ impl Problem {
         Self::new(StatusCode::CONFLICT, code, detail)
     }
 
+    /// 400 for a body that ended before its end.
+    pub fn broken_body() -> Self {
+        Self::invalid(Invalid::new("", "the body broke off"))
+    }
+
     /// 413 with the bound in bytes.
     pub fn too_large(limit: usize) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("The body is larger than {limit} bytes."))
@@ -92,6 +97,11 @@ impl Problem {
         Self { retry_after: Some(retry_after_seconds), ..problem }
     }
 
+    /// The same while it ends.
+    pub fn shutting_down() -> Self {
+        Self::unavailable("The server is shutting down.", 5)
+    }
+
     /// 429, worth trying again after this long.
     pub fn too_many(detail: impl Into<String>, retry_after_seconds: u64) -> Self {
         let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many", detail);
@@ -101,7 +111,7 @@ impl Problem {
     /// 500. The cause is logged here, once, under the request's id; the caller is told only the id.
     pub fn internal(cause: impl Display) -> Self {
         tracing::error!(request_id = %id::current().unwrap_or_default(), %cause, "request failed");
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "Something went wrong on this server.")
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", FailureKind::FAULT)
     }
 
     /// The same with one more member.

@@ -2,11 +2,13 @@
 
 use http::StatusCode;
 
-use crate::domain::Invalid;
+use crate::domain::{FailureKind, Invalid};
 use crate::server::http::response::problem::Problem;
 use crate::server::pages::storage_words;
 use crate::ui::words::told::told_of_field;
 use turnleaf_service::error::Unfit;
+use turnleaf_service::turns::membership::OF_ANOTHER_CHAT;
+use turnleaf_service::turns::messages;
 use turnleaf_service::usage::storage::StorageRefusal;
 use turnleaf_service::{ServiceError, StoreError};
 
@@ -47,14 +49,14 @@ impl From<ServiceError> for Problem {
                 }
             }
             ServiceError::Store(StoreError::Full) => {
-                Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", "The server's disk is full.")
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", FailureKind::DISK_FULL)
             }
             ServiceError::Store(StoreError::Deleted(_)) => Self::not_found(),
             ServiceError::Store(error @ StoreError::BrokenPath(_)) => {
                 Self::conflict("corrupt_tree", format!("{error}; `turnleaf fsck` says where."))
             }
             // This process is about to end; the one that took its database answers.
-            ServiceError::Store(StoreError::InUse) => Self::unavailable("The server is shutting down.", 5),
+            ServiceError::Store(StoreError::InUse) => Self::shutting_down(),
             ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
             ServiceError::Store(error) => Self::internal(error),
         }
@@ -98,8 +100,8 @@ fn refused(invalid: Invalid) -> Problem {
         return Problem::invalid(invalid);
     }
     let code = match (invalid.field.as_str(), invalid.reason.as_str()) {
-        ("content", "the message is empty") => "empty_message",
-        ("prev_turn_id", "this turn belongs to another chat") => "parent_other_chat",
+        ("content", messages::IS_EMPTY) => "empty_message",
+        ("prev_turn_id", OF_ANOTHER_CHAT) => "parent_other_chat",
         _ => "invalid",
     };
     Problem::unprocessable(code, invalid)

@@ -5,17 +5,21 @@
 mod negotiate;
 mod site;
 
+use std::io::Write;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
 use crate::server::http::response::fallback::not_found;
+use turnleaf_platform::tasks;
 
 pub use site::Site;
 
@@ -45,32 +49,36 @@ async fn packaged(
     if build != site.build() {
         return not_found(uri).await;
     }
-    match answer(&site, &format!("pkg/{file}"), FOR_EVER, &request) {
+    match answer(&site, &format!("pkg/{file}"), FOR_EVER, &request).await {
         Some(response) => response,
         None => not_found(uri).await,
     }
 }
 
 async fn at_root(State(site): State<Arc<Site>>, uri: Uri, request: HeaderMap) -> Response {
-    match answer(&site, uri.path().trim_start_matches('/'), ASK_AGAIN, &request) {
+    match answer(&site, uri.path().trim_start_matches('/'), ASK_AGAIN, &request).await {
         Some(response) => response,
         None => not_found(uri).await,
     }
 }
 
-fn answer(site: &Site, path: &str, cache: &'static str, request: &HeaderMap) -> Option<Response> {
+async fn answer(site: &Arc<Site>, path: &str, cache: &'static str, request: &HeaderMap) -> Option<Response> {
     // Weak, because all forms of the file share it.
     let etag = format!("W/\"{}\"", site.hash(path)?);
+    let known = request.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_known = known.split(',').any(|tag| tag.trim() == etag);
     let accepted = request.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let encoded = negotiate::preferred(accepted).find_map(|(encoding, suffix)| {
+    let prepared = negotiate::preferred(accepted).find_map(|(encoding, suffix)| {
         let file = site.stored(&format!("{path}.{suffix}"))?;
         Some((encoding, file))
     });
-    let known = request.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let is_known = known.split(',').any(|tag| tag.trim() == etag);
-    let (encoding, bytes) = match encoded {
+    let (encoding, bytes) = match prepared {
         Some((encoding, file)) => (Some(encoding), file.bytes),
-        None => (None, site.file(path)?.bytes),
+        None if is_known => (None, Bytes::new()),
+        None => match site.stored(path) {
+            Some(file) => (None, file.bytes),
+            None => recompressed(site, path, accepted).await?,
+        },
     };
     let mut response =
         if is_known { StatusCode::NOT_MODIFIED.into_response() } else { Response::new(Body::from(bytes)) };
@@ -86,6 +94,23 @@ fn answer(site: &Site, path: &str, cache: &'static str, request: &HeaderMap) -> 
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
     }
     Some(response)
+}
+
+/// A file that is stored in brotli alone, for a client that does not take that: browsers ask for it on their own machine
+/// and over TLS only.
+async fn recompressed(site: &Arc<Site>, path: &str, accepted: &str) -> Option<(Option<&'static str>, Bytes)> {
+    let takes_gzip = negotiate::preferred(accepted).any(|(encoding, _)| encoding == negotiate::GZIP);
+    let (site, path) = (site.clone(), path.to_owned());
+    let work = move || {
+        let plain = site.file(&path)?.bytes;
+        if !takes_gzip {
+            return Some((None, plain));
+        }
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        gzip.write_all(&plain).ok()?;
+        Some((Some(negotiate::GZIP), gzip.finish().ok()?.into()))
+    };
+    tasks::spawn_blocking(work).await.ok()?
 }
 
 fn content_type(path: &str) -> HeaderValue {

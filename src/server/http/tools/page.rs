@@ -17,8 +17,6 @@ use crate::server::http::response::problem::Problem;
 use crate::server::plain_pages::Said;
 use crate::server::plain_pages::tools::{Form, ToolsPage, Values};
 use crate::server::plain_pages::words::tools as words;
-use crate::ui::locale::then;
-use crate::ui::words::told::told_of_field;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::servers::{NewToolServer, ToolServerChange, ToolServerView};
 
@@ -123,7 +121,7 @@ pub async fn add(State(app): State<App>, viewer: Viewer, asked: Asked, fields: F
 /// `POST /forms/tools/change`: the whole form of a server, or its switch.
 pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
     no_program(&fields)?;
-    let id = id_of(&fields)?;
+    let id: String = fields.subject_id("id")?;
     let change = if fields.is_ticked("whole") {
         whole_change(&fields, true)
     } else {
@@ -152,7 +150,7 @@ pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields
 
 /// `POST /forms/tools/restart`: asks a server now, or begins it anew.
 pub async fn restart(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id = id_of(&fields)?;
+    let id: String = fields.subject_id("id")?;
     if fields.text("how").as_deref() == Some("restart") {
         app.service().restart_tool_server(viewer.0, &id).await?;
     } else {
@@ -163,7 +161,7 @@ pub async fn restart(State(app): State<App>, viewer: Viewer, fields: Fields) -> 
 
 /// `POST /forms/tools/remove`.
 pub async fn remove(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    app.service().remove_tool_server(viewer.0, &id_of(&fields)?).await?;
+    app.service().remove_tool_server(viewer.0, &fields.subject_id::<String>("id")?).await?;
     Ok(see_other("/settings/tools?done=removed"))
 }
 
@@ -182,7 +180,7 @@ async fn page(app: &App, viewer: UserId) -> Result<ToolsPage, Problem> {
 }
 
 async fn refused(app: &App, viewer: UserId, asked: Asked, invalid: &Invalid) -> Result<Response, Problem> {
-    let said = Some(Said::Refused(then(words::not_saved(), &told_of_field(&invalid.to_string()))));
+    let said = Some(Said::Refused(words::not_saved_because(invalid)));
     let page = ToolsPage { said, ..page(app, viewer).await? };
     Ok(asked.answer(app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
 }
@@ -198,10 +196,6 @@ fn no_program(fields: &Fields) -> Result<(), Problem> {
     Ok(())
 }
 
-fn id_of(fields: &Fields) -> Result<String, Problem> {
-    fields.text("id").ok_or_else(Problem::not_found)
-}
-
 /// Back to the card. An id that was stored is plain, and one that was not never comes here.
 fn back(done: &str, id: &str) -> Response {
     see_other(&format!("/settings/tools?done={done}&id={id}#server-{id}"))
@@ -210,7 +204,7 @@ fn back(done: &str, id: &str) -> Response {
 fn said(done: &str, server: Option<&ToolServerView>) -> Option<Said> {
     match (done, server) {
         ("tested", Some(server)) => {
-            let text = words::done(&server.name, &server.status.sentence);
+            let text = words::tested(&server.name, &server.status.sentence);
             Some(if server.status.state == "working" { Said::Done(text) } else { Said::Careful(text) })
         }
         ("saved", _) => Some(Said::Done(words::saved().into())),
@@ -223,12 +217,10 @@ fn said(done: &str, server: Option<&ToolServerView>) -> Option<Said> {
 /// The change that a whole form asks for. No lines of headers keep what is there.
 fn whole_change(fields: &Fields, is_changed: bool) -> Result<ToolServerChange, Invalid> {
     let text = |name: &str| Some(fields.text(name).unwrap_or_default());
-    let headers: Vec<_> = fields.headers()?.into_iter().map(|(name, value)| (name, value.into())).collect();
-    let gives_headers = !headers.is_empty() || fields.is_ticked("no_headers");
     Ok(ToolServerChange {
         name: text("name"),
         url: text("url"),
-        headers: (gives_headers || !is_changed).then_some(headers),
+        headers: fields.headers_given(is_changed)?,
         is_enabled: None,
         local_network: Some(fields.is_ticked("local_network")),
     })

@@ -78,7 +78,7 @@ pub async fn create(
     let declared = declared_length(request.headers());
     app.service().check_growth(viewer.0, declared).await?;
     let body: Body = request.into_body();
-    let broke_off = |_| Problem::invalid(Invalid::new("", "the body broke off"));
+    let broke_off = |_| Problem::broken_body();
     let file = arrived((&app, viewer.0), &place, body.into_data_stream(), broke_off).await?;
     let id = begin(&app, viewer.0, file, &query.name, format, query.dry_run)?;
     let mut response = (StatusCode::ACCEPTED, Json(ImportBegun { id })).into_response();
@@ -186,7 +186,7 @@ async fn taken(app: &App, viewer: UserId, mut form: Multipart) -> Result<ImportI
 
 /// `POST /forms/import/stop`.
 pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id = fields.text("id").and_then(|id| id.parse().ok()).ok_or_else(Problem::not_found)?;
+    let id = fields.subject_id("id")?;
     app.service().stop_import(viewer.0, id)?;
     Ok(see_other(&format!("/settings/data/imports/{id}")))
 }

@@ -5,14 +5,12 @@ use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{
-    BranchId, ChatId, Deleted, DeletionId, DeletionKind, Invalid, Restored, Role, TurnId, UserId, limits,
-};
+use crate::domain::{BranchId, ChatId, Deleted, DeletionId, DeletionKind, Restored, Role, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::Json;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
+use crate::server::http::request::query::{Query, page_limit};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::{Deletion, Of};
 
@@ -129,10 +127,7 @@ pub async fn list(
     viewer: Viewer,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<Vec<DeletionBody>>, Problem> {
-    let limit = query.limit.unwrap_or(limits::PAGE_DEFAULT);
-    if !(1..=limits::PAGE_MAX).contains(&limit) {
-        return Err(Invalid::new("limit", format!("must be between 1 and {}", limits::PAGE_MAX)).into());
-    }
+    let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
     let deletions = app.service().trash(viewer.0, query.before, limit).await?;
     Ok(Json(deletions.into_iter().map(DeletionBody::from).collect()))
 }

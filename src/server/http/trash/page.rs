@@ -6,7 +6,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{BranchId, ChatId, Deleted, DeletionId, Invalid, TurnId, UserId, limits};
+use crate::domain::{BranchId, ChatId, Deleted, DeletionId, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::query::Query;
@@ -61,7 +61,7 @@ pub async fn delete_turn(
     asked: Asked,
     fields: Fields,
 ) -> Result<Response, Problem> {
-    let id: TurnId = id(&fields, "turn_id")?;
+    let id: TurnId = fields.required_id("turn_id")?;
     if fields.is_ticked("ask") {
         let all = app.service().count_below(viewer.0, id).await?;
         if all > 1 {
@@ -74,20 +74,20 @@ pub async fn delete_turn(
 
 /// `POST /forms/delete-branch`.
 pub async fn delete_branch(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id: BranchId = id(&fields, "branch_id")?;
+    let id: BranchId = fields.required_id("branch_id")?;
     Ok(to_rest(&app.service().delete_branch(viewer.0, id).await?))
 }
 
 /// `POST /forms/delete-chat`: to Trash, where it can be brought back at once.
 pub async fn delete_chat(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let id: ChatId = id(&fields, "chat_id")?;
+    let id: ChatId = fields.required_id("chat_id")?;
     app.service().delete_chat(viewer.0, id).await?;
     Ok(to_trash("chat"))
 }
 
 /// `POST /forms/prune`.
 pub async fn prune(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let (chat, keep): (ChatId, TurnId) = (id(&fields, "chat_id")?, id(&fields, "keep")?);
+    let (chat, keep): (ChatId, TurnId) = (fields.required_id("chat_id")?, fields.required_id("keep")?);
     Ok(to_rest(&app.service().prune_others(viewer.0, chat, keep).await?))
 }
 
@@ -98,7 +98,7 @@ pub async fn restore(
     asked: Asked,
     fields: Fields,
 ) -> Result<Response, Problem> {
-    let id: DeletionId = id(&fields, "deletion_id")?;
+    let id: DeletionId = fields.required_id("deletion_id")?;
     match app.service().restore_deletion(viewer.0, id).await {
         Ok(restored) => Ok(see_other(&match restored.leaf {
             Some(leaf) => format!("/c/{}?at={leaf}#latest", restored.chat_id),
@@ -119,7 +119,7 @@ pub async fn restore(
 
 /// `POST /forms/purge`: asks first, unless the form says that it was asked.
 pub async fn purge(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
-    let id: DeletionId = id(&fields, "deletion_id")?;
+    let id: DeletionId = fields.required_id("deletion_id")?;
     if fields.is_ticked("sure") {
         app.service().purge(viewer.0, id).await?;
         return Ok(to_trash("purged"));
@@ -158,9 +158,4 @@ fn to_rest(deleted: &Deleted) -> Response {
 
 pub fn to_trash(done: &str) -> Response {
     see_other(&format!("{}?done={done}", Section::Trash.path()))
-}
-
-fn id<T: std::str::FromStr>(fields: &Fields, name: &str) -> Result<T, Problem> {
-    let text = fields.text(name).ok_or_else(|| Problem::invalid(Invalid::new(name, "is missing")))?;
-    text.parse().map_err(|_| Problem::not_found())
 }

@@ -14,7 +14,7 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::{block_of, with_words};
 use crate::server::http::attachments::uploads::{Place, arrived_form, file_of};
-use crate::server::http::request::form::{broken, text_of};
+use crate::server::http::request::form::{broken, text_of, unknown_field};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::Query;
 use crate::server::http::response::plain_page::{Asked, Fields};
@@ -154,7 +154,7 @@ impl Edit {
                     break;
                 }
                 Some("files") => self.files.extend(file_of(field).await?),
-                _ => return Err(Problem::invalid(Invalid::new("", "the form has no such field"))),
+                _ => return Err(unknown_field()),
             }
         }
         Ok(())

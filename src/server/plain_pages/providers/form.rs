@@ -4,13 +4,12 @@
 use leptos::prelude::*;
 
 use crate::domain::Invalid;
-use crate::server::plain_pages::field::{Choice, Kind, TextField, tick};
+use crate::server::plain_pages::field::{Choice, FormFields, Kind, tick};
 use crate::server::plain_pages::words::providers as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::join;
 use crate::ui::words as app_words;
-use crate::ui::words::told::told_of_field;
 use turnleaf_service::providers::{ProviderView, Start};
 
 /// What stands in the fields.
@@ -133,12 +132,9 @@ impl Form {
 
     fn fields(&self, form: &str, changed: Option<&ProviderView>) -> AnyView {
         let values = &self.values;
-        let error = |name: &str| self.error.as_ref().filter(|error| error.field == name).map(words::sentence);
-        let text = |label, name, value, hint, kind, is_required| {
-            let error = error(name);
-            TextField { label, name, form, value, hint, error: error.as_deref(), kind, is_required, placeholder: None }
-                .draw()
-        };
+        let fields = FormFields { form, error: self.error.as_ref() };
+        let text =
+            |label, name, value, hint, kind, is_required| fields.text(label, name, value, hint, kind, is_required);
         let has_key = changed.is_some_and(|provider| provider.key.set);
         let key_hint = match (self.lost_key, has_key) {
             (true, _) => words::key_again(),
@@ -150,10 +146,6 @@ impl Form {
             view! { <p><a href=page target="_blank" rel="noopener noreferrer">{words::where_keys()}" "<span class="quiet">{words::new_tab()}</span></a></p> }
         });
         let unfolded = self.error.as_ref().is_some_and(|error| ADVANCED.contains(&error.field.as_str()));
-        let nowhere = self.error.as_ref().filter(|error| !FIELDS.contains(&error.field.as_str()));
-        let nowhere = nowhere
-            .map(|error| view! { <p class="problem" role="alert" dir="auto">{told_of_field(&error.to_string())}</p> });
-        let under_tick = |name: &str| error(name).map(|what| view! { <p class="problem">{what}</p> });
         let headers_hint = match changed.map(|provider| join(&provider.headers)).filter(|names| !names.is_empty()) {
             Some(names) => words::headers_kept(&names),
             None => words::headers_hint().to_owned(),
@@ -163,14 +155,14 @@ impl Form {
             .filter(|provider| !provider.headers.is_empty())
             .map(|_| tick(form, "no_headers", "1", words::no_headers(), None, false));
         view! {
-            {nowhere}
+            {fields.nowhere(&FIELDS)}
             {text(words::name(), "name", &values.name, None, Kind::Text, true)}
-            {Choice { label: words::API, name: "api", form, options: &words::apis(), chosen: &values.api, hint: None, error: error("api").as_deref() }.draw()}
+            {Choice { label: words::API, name: "api", form, options: &words::apis(), chosen: &values.api, hint: None, error: fields.error("api").as_deref() }.draw()}
             {text(words::address(), "base_url", &values.base_url, Some(address_hint), Kind::Code, true)}
             {text(words::key(), "key", "", Some(key_hint), Kind::Secret, false)}
             {keys_at}
             {tick(form, "local_network", "1", words::network(), Some(words::network_hint()), values.local_network)}
-            {under_tick("local_network")}
+            {fields.under_tick("local_network")}
             <details class="fold" open=unfolded>
                 <summary>{words::advanced()}<Icon name="chevron-down"/></summary>
                 <div class="form">
@@ -180,7 +172,7 @@ impl Form {
                     {text(words::models_named(), "models", &values.models, Some(words::models_named_hint()), Kind::CodeLines(4), false)}
                     {text(words::default_model(), "default_model", &values.default_model, Some(words::default_model_hint()), Kind::Code, false)}
                     {tick(form, "keeps_responses", "1", words::keeps(), Some(words::keeps_hint()), values.keeps_responses)}
-                    {under_tick("keeps_responses")}
+                    {fields.under_tick("keeps_responses")}
                     {text(words::retries(), "retries", &values.retries, Some(&retries_hint), Kind::Number, false)}
                     {text(words::silence(), "silence_seconds", &values.silence_seconds, Some(&silence_hint), Kind::Number, false)}
                 </div>

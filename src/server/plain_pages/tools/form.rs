@@ -4,11 +4,10 @@
 use leptos::prelude::*;
 
 use crate::domain::Invalid;
-use crate::server::plain_pages::field::{Kind, TextField, tick};
-use crate::server::plain_pages::words::{self as all_words, tools as words};
+use crate::server::plain_pages::field::{FormFields, Kind, tick};
+use crate::server::plain_pages::words::tools as words;
 use crate::ui::erased::view;
 use crate::ui::locale::join;
-use crate::ui::words::told::told_of_field;
 use turnleaf_service::tools::servers::ToolServerView;
 
 /// What stands in the fields.
@@ -76,16 +75,9 @@ impl Form {
 
     fn fields(&self, form: &str, changed: Option<&ToolServerView>) -> AnyView {
         let values = &self.values;
-        let error =
-            |name: &str| self.error.as_ref().filter(|error| error.field == name).map(all_words::providers::sentence);
-        let text = |label, name, value, hint, kind, is_required| {
-            let error = error(name);
-            TextField { label, name, form, value, hint, error: error.as_deref(), kind, is_required, placeholder: None }
-                .draw()
-        };
-        let nowhere = self.error.as_ref().filter(|error| !FIELDS.contains(&error.field.as_str()));
-        let nowhere = nowhere
-            .map(|error| view! { <p class="problem" role="alert" dir="auto">{told_of_field(&error.to_string())}</p> });
+        let fields = FormFields { form, error: self.error.as_ref() };
+        let text =
+            |label, name, value, hint, kind, is_required| fields.text(label, name, value, hint, kind, is_required);
         let id =
             changed.is_none().then(|| text(words::id(), "id", &values.id, Some(words::id_hint()), Kind::Code, false));
         let set = changed.map(|server| join(&server.headers)).filter(|names| !names.is_empty());
@@ -96,16 +88,15 @@ impl Form {
         };
         let no_headers = set.is_some().then(|| tick(form, "no_headers", "1", words::no_headers(), None, false));
         let address_hint = if changed.is_some() { words::address_clears() } else { words::address_hint() };
-        let network_error = error("local_network").map(|what| view! { <p class="problem">{what}</p> });
         view! {
-            {nowhere}
+            {fields.nowhere(&FIELDS)}
             {text(words::name(), "name", &values.name, None, Kind::Text, true)}
             {id}
             {text(words::address(), "url", &values.url, Some(address_hint), Kind::Code, true)}
             {text(words::headers(), "headers", "", Some(&headers_hint), Kind::CodeLines(3), false)}
             {no_headers}
             {tick(form, "local_network", "1", words::network(), Some(words::network_hint()), values.local_network)}
-            {network_error}
+            {fields.under_tick("local_network")}
         }
     }
 }

@@ -3,6 +3,8 @@
 use crate::domain::graft::{GraftStatus, PauseReason};
 use crate::domain::{Invalid, TurnStatus};
 use crate::ui::locale::{join, said, word, words};
+use turnleaf_service::branches::compare::IS_SAME_TURN;
+use turnleaf_service::turns::membership::OF_ANOTHER_CHAT;
 
 pub use crate::ui::words::compare as title;
 
@@ -123,10 +125,8 @@ pub fn unfinished(counts: impl Iterator<Item = (&'static str, usize)>) -> String
 
 pub fn invalid(invalid: &Invalid) -> String {
     match (invalid.field.as_str(), invalid.reason.as_str()) {
-        (_, "this is the same turn as the left one") => {
-            word("Choose two different branches.", "请选择两个不同的分支。").to_owned()
-        }
-        (_, "this turn belongs to another chat") => {
+        (_, IS_SAME_TURN) => word("Choose two different branches.", "请选择两个不同的分支。").to_owned(),
+        (_, OF_ANOTHER_CHAT) => {
             word("A turn of another chat cannot be compared with this one.", "不能与其他对话的消息比较。").to_owned()
         }
         _ => invalid.to_string(),

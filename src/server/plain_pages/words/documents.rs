@@ -1,6 +1,7 @@
 //! What the pages of documents say, in both languages.
 
 use crate::domain::limits;
+use crate::domain::size::Size;
 use crate::ui::locale::{counted, said, word, words};
 
 pub use crate::ui::words::transcript::size;
@@ -105,13 +106,9 @@ pub fn delete_what() -> String {
     )
 }
 
-pub fn purge_title(title: &str) -> String {
-    said!("Delete “{title}” for ever?", "永久删除“{title}”？")
-}
-
 pub fn files_hint() -> String {
-    let (each, together) = (limits::UPLOAD_BYTES >> 20, limits::TURN_UPLOAD_BYTES >> 20);
-    said!("At most {each} MiB each, {together} MiB together.", "每个文件不超过 {each} MiB，合计不超过 {together} MiB。")
+    let (each, together) = (Size::in_memory(limits::UPLOAD_BYTES), Size::in_memory(limits::TURN_UPLOAD_BYTES));
+    said!("At most {each} each, {together} together.", "每个文件不超过 {each}，合计不超过 {together}。")
 }
 
 pub fn file_failed(name: &str, why: &str) -> String {

@@ -193,11 +193,7 @@ pub fn no_model(search: &str) -> String {
 
 /// What is wrong with a field, as a sentence beside it.
 pub fn sentence(error: &Invalid) -> String {
-    let reason = told(&error.reason);
-    let mut letters = reason.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    let rest = letters.as_str().trim_end_matches(['.', '。']);
-    format!("{first}{rest}{}", super::full_stop(&reason))
+    super::as_sentence(&told(&error.reason))
 }
 
 words! {

@@ -1,11 +1,13 @@
 //! The words of the page "Tools" and of a chat's page about its tools, in both languages.
 
 pub use super::providers::{address, edit, headers, headers_hint, local_no, local_yes, name, network, network_hint};
-pub use super::providers::{no_headers, remove, switch_off, switch_on, test, test_and_save};
+pub use super::providers::{no_headers, remove, switch_off, switch_on, test, test_and_save, tested};
 pub use super::saved;
+use crate::domain::Invalid;
 use crate::domain::approval::Policy;
-use crate::ui::locale::{counted, said, word, words};
-use crate::ui::words::told::told;
+use crate::ui::locale::{counted, said, then, word, words};
+pub use crate::ui::words::palette::chat_tools as of_chat;
+use crate::ui::words::told::told_of_field;
 
 pub const KIND_HTTP: &str = "HTTP";
 
@@ -61,7 +63,6 @@ words! {
     not_saved: "Nothing was saved yet: something needs another look.", "尚未保存，请检查有误之处。";
 
     // A chat's tools.
-    of_chat: "Tools of this chat", "此对话的工具";
     of_chat_lead: "What models may call in this chat. A tool asks you first, unless you said otherwise.", "模型在此对话中可以调用的工具。工具会先征得你的同意，除非你另有设定。";
     client: "Tools that a program runs which talks to this chat over the API", "通过 API 与此对话通信的程序所运行的工具";
     left_out: "Not offered", "未提供";
@@ -138,11 +139,6 @@ pub fn now_hint(branch: &str) -> String {
     )
 }
 
-pub fn done(name: &str, sentence: &str) -> String {
-    let sentence = told(sentence);
-    said!("{name}: {sentence}", "{name}：{sentence}")
-}
-
 /// What a tool is called that a provider brings.
 pub fn own_tool(tool: &str) -> String {
     match tool {
@@ -150,4 +146,9 @@ pub fn own_tool(tool: &str) -> String {
         "code_execution" => word("Running code", "运行代码").to_owned(),
         other => other.to_owned(),
     }
+}
+
+/// Why a choice was not kept.
+pub fn not_saved_because(invalid: &Invalid) -> String {
+    then(not_saved(), &told_of_field(&invalid.to_string()))
 }

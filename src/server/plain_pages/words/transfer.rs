@@ -2,7 +2,7 @@
 
 use crate::ui::locale::{counted, said, word, words};
 pub use crate::ui::words::standalone::{format_called, kind};
-use turnleaf_service::transfer::imports::Outcome;
+use turnleaf_service::transfer::imports::{DISK_IS_LOW, Outcome};
 
 words! {
     title: "Data", "数据";
@@ -110,7 +110,7 @@ pub fn stopped(why: &str, has_begun: bool) -> String {
         ("this is not a file with conversations", "此文件中没有对话"),
         ("this is not an archive of Turnleaf", "此文件不是 Turnleaf 存档"),
         ("this is not JSON", "此文件不是 JSON"),
-        ("the server's disk is almost full", "服务器磁盘空间即将用尽"),
+        (DISK_IS_LOW, "服务器磁盘空间即将用尽"),
     ];
     let known = known.into_iter().find(|(english, _)| *english == why);
     let why = known.map_or(why, |(english, chinese)| word(english, chinese));

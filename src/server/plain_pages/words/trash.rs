@@ -102,9 +102,6 @@ pub fn delete_what(all: u64, first_words: &str) -> String {
 }
 
 pub fn not_restored(why: &str) -> String {
-    let why = told(why);
-    let mut letters = why.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
-    let (rest, stop) = (letters.as_str().trim_end_matches('。'), super::full_stop(&why));
-    said!("Not restored. {first}{rest}{stop}", "未恢复。{first}{rest}{stop}")
+    let why = super::as_sentence(&told(why));
+    said!("Not restored. {why}", "未恢复。{why}")
 }

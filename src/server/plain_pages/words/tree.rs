@@ -5,7 +5,7 @@ use crate::domain::tree::outline::drawing::Drawn;
 use crate::ui::locale::{counted, join, said, word, words};
 pub use crate::ui::words::tree::{
     back_to_chat, branches, compare, drawing, label, mark, messages, no_branches, no_text, no_turns, pin,
-    rename_branch, role, tree_short, unpin, version,
+    rename_branch, role, spoken_version, tree_short, unpin, version,
 };
 
 pub use crate::ui::words::trash::delete_others;
@@ -86,9 +86,7 @@ pub fn run(run: &Drawn<'_>) -> String {
     let role = role(run.first.node.role);
     let words = if run.first.words.is_empty() { no_text() } else { &run.first.words };
     let mut parts = vec![said!("{role}: {words}", "{role}：{words}"), messages(run.turns)];
-    parts.extend(
-        run.version.map(|(number, count)| said!("version {number} of {count}", "第 {number} 版（共 {count} 版）")),
-    );
+    parts.extend(run.version.map(spoken_version));
     parts.extend(mark(run.mark).map(|(_, word)| word.to_owned()));
     join(&parts)
 }

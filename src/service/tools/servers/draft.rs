@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::providers::Sealer;
+use crate::providers::connection::{check_address, check_name};
 use crate::providers::headers::{self, Headers};
 use turnleaf_domain::{Invalid, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::is_tool_server_id;
-use turnleaf_providers::address::{is_metadata, is_public};
 use turnleaf_store::tool_servers::StoredToolServer;
 
 /// A server to connect.
@@ -111,13 +111,7 @@ pub fn apply(row: &mut StoredToolServer, change: ToolServerChange, sealer: &Seal
         }
     }
     row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
-    if base_url::literal_host(&row.url).is_some_and(is_metadata) {
-        return Err(Invalid::new("url", "is a cloud metadata or link-local address, which is never connected to"));
-    }
-    if base_url::literal_host(&row.url).is_some_and(|address| !is_public(address)) && !row.settings.local_network {
-        let what = "must be switched on for an address on this machine or the local network";
-        return Err(Invalid::new("local_network", what));
-    }
+    check_address("url", &row.url, row.settings.local_network)?;
     if let Some(given) = change.headers {
         headers = Some(headers::check(given, &[])?);
     }
@@ -126,12 +120,4 @@ pub fn apply(row: &mut StoredToolServer, change: ToolServerChange, sealer: &Seal
         sealer.seal_headers(row, &headers);
     }
     Ok(effects)
-}
-
-fn check_name(name: &str) -> Result<String, Invalid> {
-    let name = name.trim();
-    if name.is_empty() || name.chars().count() > limits::TITLE_CHARS || name.chars().any(char::is_control) {
-        return Err(Invalid::new("name", format!("must be 1 to {} characters on one line", limits::TITLE_CHARS)));
-    }
-    Ok(name.to_owned())
 }

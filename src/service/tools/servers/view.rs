@@ -4,8 +4,10 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::providers::connection::SWITCHED_OFF;
 use crate::tools::toolbox::trust::Trust;
 use turnleaf_domain::approval::Policy;
+use turnleaf_domain::excerpt::capitalized;
 use turnleaf_domain::plain::hidden_characters;
 use turnleaf_platform::config::tool_servers::{Reach, ToolServer};
 use turnleaf_platform::sealing::Unopened;
@@ -53,9 +55,7 @@ pub struct ToolServerStatus {
 
 /// Words about what went wrong, which also stand inside of sentences, as one of their own.
 fn as_sentence(why: &str) -> String {
-    let mut letters = why.trim().trim_end_matches('.').chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
+    format!("{}.", capitalized(why.trim().trim_end_matches('.')))
 }
 
 /// A tool with what was said about it.
@@ -191,7 +191,7 @@ pub fn of_row(
     tools: Vec<ToolView>,
 ) -> ToolServerView {
     let status = match unopened {
-        _ if !row.is_enabled => ToolServerStatus::said("off", "It is switched off."),
+        _ if !row.is_enabled => ToolServerStatus::said("off", SWITCHED_OFF),
         Some(error) => ToolServerStatus::said(
             "headers_unreadable",
             format!(

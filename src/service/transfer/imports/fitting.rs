@@ -6,6 +6,9 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::UserId;
 use turnleaf_interchange::{Finding, Place, What};
 
+/// Why an import ended for which the disk has no room.
+pub const DISK_IS_LOW: &str = "the server's disk is almost full";
+
 impl Service {
     /// Whether so many bytes of this conversation fit beside what is here. What does not is told; a disk without room ends
     /// the import as well.
@@ -22,7 +25,7 @@ impl Service {
             Err(error) => return Err(error),
         };
         if refusal == StorageRefusal::DiskLow {
-            report.stopped = Some("the server's disk is almost full".to_owned());
+            report.stopped = Some(DISK_IS_LOW.to_owned());
         }
         report.did_not_fit += 1;
         let place = Place { conversation: conversation.to_owned(), ..Place::default() };

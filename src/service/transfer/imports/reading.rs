@@ -14,6 +14,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::jobs::Scratch;
 use super::report::{BROKE_DOWN, Import, STOPPED};
+use turnleaf_domain::size::Size;
 use turnleaf_interchange::archive::{self, Item};
 use turnleaf_interchange::conversation::Bytes;
 use turnleaf_interchange::{Body, Conversation, Finding, Format, Input, Place, Stopped, Taker, What, bounds};
@@ -205,8 +206,8 @@ impl Passing<'_> {
         };
         let bytes = read.map_err(|why| why.to_string())?;
         let Some(left) = room.checked_sub(bytes.len() as u64) else {
-            let bound = bounds::CONVERSATION_FILES_BYTES >> 20;
-            return Err(format!("the files of its conversation are more than {bound} MiB"));
+            let bound = Size(bounds::CONVERSATION_FILES_BYTES);
+            return Err(format!("the files of its conversation are more than {bound}"));
         };
         *room = left;
         Ok(bytes.into())

@@ -127,7 +127,7 @@ impl Service {
                 None => None,
             };
             if parent.as_ref().is_some_and(|parent| !parent.status.is_terminal()) {
-                return Err(ServiceError::conflict("turn_running", "the reply before this message is still running"));
+                return Err(ServiceError::reply_before_runs());
             }
             let place = Place { parent, branch: branch.clone() };
             self.user_turn(&mut tx, &chat, &place, message, of.id).await?

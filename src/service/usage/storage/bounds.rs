@@ -12,8 +12,8 @@ use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use turnleaf_domain::size::Size;
 use turnleaf_domain::{UserId, limits};
-use turnleaf_platform::config::size::Size;
 
 /// The free space of the disk that has the least of those that are written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,15 +59,10 @@ impl fmt::Display for StorageRefusal {
             Self::QuotaReached { quota_bytes } => write!(
                 f,
                 "Your storage quota of {} is used up. Permanently delete chats, files or documents first.",
-                size_text(*quota_bytes)
+                Size(*quota_bytes)
             ),
         }
     }
-}
-
-/// A bound as it is configured, such as `5 GiB`.
-pub fn size_text(bytes: u64) -> String {
-    Size(bytes).to_string()
 }
 
 /// The bounds on storage, shared by all requests. Without a probe and a quota there are none.

@@ -1,7 +1,8 @@
 //! Which of the prepared encodings a client takes.
 
 /// The encodings that files are prepared in, best first, with the endings of their file names.
-const PREPARED: [(&str, &str); 2] = [("br", "br"), ("gzip", "gz")];
+const PREPARED: [(&str, &str); 2] = [("br", "br"), (GZIP, "gz")];
+pub const GZIP: &str = "gzip";
 
 /// Of the prepared encodings those that `Accept-Encoding` allows, best first.
 pub fn preferred(accepted: &str) -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use turnleaf_platform::hex::hex;
 
 use axum::body::Bytes;
-use flate2::read::GzDecoder;
+use brotli_decompressor::Decompressor;
 use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
 
@@ -29,6 +29,8 @@ pub struct SiteFile {
 
 /// The endings of the compressed forms of a file.
 const COMPRESSED: [&str; 2] = [".br", ".gz"];
+/// How much is read at once of what is decompressed.
+const PIECE: usize = 64 << 10;
 
 /// The files of the site.
 pub struct Site {
@@ -67,19 +69,19 @@ impl Site {
     }
 
     /// The file at this path inside the site, as it is without compression. A release stores what compression makes
-    /// smaller in its compressed forms alone.
+    /// smaller in brotli alone.
     pub fn file(&self, path: &str) -> Option<SiteFile> {
         self.stored(path).or_else(|| {
-            let SiteFile { bytes, hash } = self.stored(&format!("{path}.gz"))?;
+            let SiteFile { bytes, hash } = self.stored(&format!("{path}.br"))?;
             let mut plain = Vec::new();
-            GzDecoder::new(&*bytes).read_to_end(&mut plain).ok()?;
+            Decompressor::new(&*bytes, PIECE).read_to_end(&mut plain).ok()?;
             Some(SiteFile { bytes: plain.into(), hash })
         })
     }
 
     /// The hash of what is stored of the file at this path, which all its forms share.
     pub fn hash(&self, path: &str) -> Option<String> {
-        self.stored(path).or_else(|| self.stored(&format!("{path}.gz"))).map(|file| file.hash)
+        self.stored(path).or_else(|| self.stored(&format!("{path}.br"))).map(|file| file.hash)
     }
 
     /// The file that is stored under this name. Nothing outside of the site can be named.

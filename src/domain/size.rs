@@ -1,9 +1,8 @@
-//! Sizes of the configuration: a number of bytes, with a unit where that is shorter to read (`256 MiB`, `2GB`).
+//! Sizes as bounds name them: a number of bytes, with a unit where that is shorter to read (`256 MiB`, `2GB`). What a
+//! person's own things weigh is written for the eye instead (`ui::words::transcript::size`).
 
 use std::fmt;
 use std::str::FromStr;
-
-use serde::Deserialize;
 
 /// Units by their names in lower case. Those that count in thousands have no `i`.
 const UNITS: [(&str, u64); 10] = [
@@ -22,6 +21,13 @@ const UNITS: [(&str, u64); 10] = [
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub u64);
+
+impl Size {
+    /// Of a bound on what is held in memory.
+    pub const fn in_memory(bytes: usize) -> Self {
+        Self(bytes as u64)
+    }
+}
 
 /// Why a text is no size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -50,25 +56,6 @@ impl fmt::Display for Size {
         match units.iter().find(|(factor, _)| self.0 > 0 && self.0.is_multiple_of(*factor)) {
             Some((factor, unit)) => write!(f, "{} {unit}", self.0 / factor),
             None => write!(f, "{}", self.0),
-        }
-    }
-}
-
-/// A size as the configuration file may give it: a text, or a bare number of bytes. What is neither is refused where its
-/// setting can be named.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub enum SizeEntry {
-    Text(String),
-    Other(serde_json::Value),
-}
-
-impl SizeEntry {
-    /// The text that [`Size`] is read from.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Other(value) => value.to_string(),
         }
     }
 }

@@ -1,0 +1,43 @@
+//! The content of a user's message in the two APIs of OpenAI, which differ only in how they spell a part.
+
+use serde_json::{Value, json};
+
+use crate::history::UserPart;
+use crate::provider::{HistoryTurn, ShownImage};
+
+/// How an API spells the parts of a content.
+pub struct PartSpelling {
+    pub text: fn(&str) -> Value,
+    pub image: fn(&ShownImage) -> Value,
+}
+
+impl PartSpelling {
+    /// What a person said: a text where there is nothing but text, because not every server takes parts.
+    pub fn user_content(&self, turn: &HistoryTurn) -> Value {
+        let parts = turn.user_parts();
+        match parts.as_slice() {
+            [] => json!(""),
+            [UserPart::Text(text)] => json!(text),
+            _ => parts
+                .iter()
+                .map(|part| match part {
+                    UserPart::Text(text) => (self.text)(text),
+                    UserPart::Image(image) => (self.image)(image),
+                })
+                .collect(),
+        }
+    }
+
+    /// One content after the other.
+    pub fn joined(&self, before: Value, more: Value) -> Value {
+        let parts = |content: Value| match content {
+            Value::Array(parts) => parts,
+            Value::String(text) if text.is_empty() => Vec::new(),
+            text => vec![(self.text)(text.as_str().unwrap_or_default())],
+        };
+        match (before, more) {
+            (Value::String(before), Value::String(more)) => json!(format!("{before}\n\n{more}")),
+            (before, more) => parts(before).into_iter().chain(parts(more)).collect(),
+        }
+    }
+}

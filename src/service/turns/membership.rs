@@ -1,0 +1,47 @@
+//! Whether a turn that a request names is one of its chat.
+
+use crate::{Service, ServiceError};
+use turnleaf_domain::{ChatId, Invalid, Turn, TurnId, UserId};
+use turnleaf_store::turns::{self, Ancestor};
+
+/// Why a turn is refused where one of this chat is asked for.
+pub const OF_ANOTHER_CHAT: &str = "this turn belongs to another chat";
+
+impl Service {
+    /// The turn that a field names, which must be one of the chat.
+    pub(crate) async fn turn_in(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        field: &str,
+        id: TurnId,
+    ) -> Result<Turn, ServiceError> {
+        let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat);
+        Ok(turn.ok_or_else(|| Invalid::new(field, "no such turn in this chat"))?)
+    }
+
+    /// The path to the turn that a field names, which must be one of the chat.
+    pub(crate) async fn lineage_in(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        field: &str,
+        leaf: TurnId,
+    ) -> Result<Vec<Ancestor>, ServiceError> {
+        let path = turns::lineage(self.db(), owner, leaf).await?;
+        match path.last() {
+            None => Err(ServiceError::NotFound),
+            Some(end) if end.chat_id != chat => Err(Invalid::new(field, OF_ANOTHER_CHAT).into()),
+            Some(_) => Ok(path),
+        }
+    }
+
+    /// The turn that a message follows, which must be one of the chat.
+    pub(super) async fn parent_in(&self, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
+        let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if turn.chat_id != chat {
+            return Err(Invalid::new("prev_turn_id", OF_ANOTHER_CHAT).into());
+        }
+        Ok(turn)
+    }
+}
