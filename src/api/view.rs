@@ -1,7 +1,6 @@
 //! What server functions hand to pages: domain things with what a page needs beside them. Not for rules: those are in
 //! `domain`.
 
-mod listed;
 mod notice;
 pub mod tree;
 
@@ -9,10 +8,10 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::attachment::{Attachment, Standing};
+use crate::domain::chat::Heading;
 use crate::domain::provider::Model;
 use crate::domain::{BlockId, Branch, Chat, ChatId, DeletionId, Lock, NotSent, Thinking, Turn, TurnId, TurnStatus};
 
-pub use listed::ChatItem;
 pub use notice::{Notice, Way};
 
 /// A turn as the transcript draws it.
@@ -266,4 +265,20 @@ pub struct SendMessage {
     /// It was not written in the message box: what stands there stays.
     #[serde(default)]
     pub keeps_draft: bool,
+}
+
+/// A chat in the list of chats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatItem {
+    pub id: ChatId,
+    pub title: String,
+    pub updated_at: DateTime<Utc>,
+    /// Where it stands in the list.
+    pub heading: Heading,
+    /// Whether a reply is being written in it.
+    pub running: bool,
+    /// Whether that reply waits for the person.
+    #[serde(default)]
+    pub needs_you: bool,
+    pub has_draft: bool,
 }
