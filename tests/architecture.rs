@@ -1,5 +1,5 @@
 //! Holds the code to its map: which room may use which, where `cfg` may stand, how long a file may be. Reads the sources
-//! as text with `std` alone, so that it runs in milliseconds and before anything else. `docs/ARCHITECTURE.md` shows the
+//! as text with `std` alone, so that it runs in seconds and before anything else. `docs/ARCHITECTURE.md` shows the
 //! same table; this file fails when the two differ. What the manifests of the crates below `src/` hold, the compiler checks.
 
 #[path = "architecture/circles.rs"]

@@ -80,34 +80,35 @@ impl<'a> Crate<'a> {
 
     /// Every circle, as the paths of its files.
     pub fn circles(&self) -> Vec<Vec<&'a str>> {
-        let arrows: BTreeMap<&Path, BTreeSet<Path>> = self
-            .named
-            .iter()
-            .map(|(file, paths)| {
-                let ends = paths.iter().filter_map(|path| self.file_of(path, &mut BTreeSet::new()));
-                (file, ends.filter(|end| end != file).collect())
+        let numbers: BTreeMap<&Path, usize> = self.files.keys().enumerate().map(|(at, file)| (file, at)).collect();
+        let arrows: Vec<BTreeSet<usize>> = self
+            .files
+            .keys()
+            .map(|file| {
+                let ends = self.named[file].iter().filter_map(|path| self.file_of(path, &mut BTreeSet::new()));
+                ends.filter(|end| end != file).map(|end| numbers[&end]).collect()
             })
             .collect();
-        let reached: BTreeMap<&Path, BTreeSet<Path>> =
-            arrows.keys().map(|file| (*file, reach(&arrows, file))).collect();
-        let mut circles: BTreeSet<Vec<&str>> = BTreeSet::new();
-        for (file, reach) in &reached {
-            if reach.contains(*file) {
-                let with = reach.iter().filter(|other| reached.get(other).is_some_and(|back| back.contains(*file)));
-                circles.insert(with.map(|other| self.files[other].path.as_str()).collect());
-            }
-        }
+        let reached: Vec<Vec<bool>> = (0..arrows.len()).map(|file| reach(&arrows, file)).collect();
+        let paths: Vec<&str> = self.files.values().map(|file| file.path.as_str()).collect();
+        let in_circle = (0..paths.len()).filter(|file| reached[*file][*file]);
+        let circles: BTreeSet<Vec<&str>> = in_circle
+            .map(|file| {
+                let with = (0..paths.len()).filter(|other| reached[file][*other] && reached[*other][file]);
+                with.map(|other| paths[other]).collect()
+            })
+            .collect();
         circles.into_iter().collect()
     }
 }
 
-/// All that the arrows lead to from here.
-fn reach(arrows: &BTreeMap<&Path, BTreeSet<Path>>, from: &Path) -> BTreeSet<Path> {
-    let mut found = BTreeSet::new();
+/// Which files the arrows lead to from here.
+fn reach(arrows: &[BTreeSet<usize>], from: usize) -> Vec<bool> {
+    let mut found = vec![false; arrows.len()];
     let mut open = vec![from];
     while let Some(file) = open.pop() {
-        for end in arrows.get(file).into_iter().flatten() {
-            if found.insert(end.clone()) {
+        for &end in &arrows[file] {
+            if !std::mem::replace(&mut found[end], true) {
                 open.push(end);
             }
         }

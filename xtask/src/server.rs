@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::front::Front;
 use crate::process::{Running, free_port};
-use crate::step::{run, step};
+use crate::step::{note, run, step};
 use crate::workspace;
 
 /// Builds the binary that people run: optimised, the site inside.
@@ -37,7 +37,8 @@ pub fn link(front: &Front, more: &[&str]) -> Result<()> {
 /// What the linker is told where it is LLVM's, which Rust brings along for this system: functions that are alike to the
 /// byte are one, and code that is not needed at once lies apart.
 fn link_flags() -> Vec<String> {
-    if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+    if !has_own_lld() {
+        note("linked as this system links: functions that are alike stay apart, and the binary is larger");
         return Vec::new();
     }
     let layout = workspace::root().join("src/server/link/code_order.ld");
@@ -47,6 +48,15 @@ fn link_flags() -> Vec<String> {
         flags.push("-Clink-arg=-Wl,-z,pack-relative-relocs".to_owned());
     }
     flags
+}
+
+/// Whether Rust links with the LLVM linker that it brings along, as it does on x86-64 Linux unless it was packaged without.
+fn has_own_lld() -> bool {
+    const TARGET: &str = "x86_64-unknown-linux-gnu";
+    let is_target = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).current_dir(workspace::root()).output();
+    let linker = |sysroot: &str| Path::new(sysroot).join("lib/rustlib").join(TARGET).join("bin/gcc-ld/ld.lld");
+    is_target && sysroot.is_ok_and(|output| linker(String::from_utf8_lossy(&output.stdout).trim()).exists())
 }
 
 /// The first glibc that reads packed relative relocations. A release runs on systems as new as the one that it is built on.

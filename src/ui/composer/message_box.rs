@@ -70,7 +70,7 @@ pub fn MessageBox() -> impl IntoView {
     view! {
         <label class="quiet" for="message">{words::message()}</label>
         <div class="message-place" class:is-tall=move || state.is_tall.get()>
-        <HeightButton state/>
+        {height_button(state)}
         <textarea
             id="message"
             class="message-box"
@@ -113,8 +113,7 @@ pub fn MessageBox() -> impl IntoView {
 }
 
 /// Makes the box as high as the page, or low again; there for a text that is long.
-#[component]
-fn HeightButton(state: ComposerState) -> impl IntoView {
+fn height_button(state: ComposerState) -> impl IntoView {
     let height = move || if state.is_tall.get() { words::lower_box() } else { words::higher_box() };
     let change_height = move |_| {
         state.is_tall.update(|is_tall| *is_tall = !*is_tall);

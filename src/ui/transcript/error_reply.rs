@@ -63,15 +63,14 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
                 })}
                 {words::next_step(kind).map(|step| view! { <p class="error-step">{step}</p> })}
                 {actions}
-                <ErrorDetails id facts/>
+                {error_details(id, facts)}
             </div>
         })
     })
 }
 
 /// The facts behind a disclosure, and the way to copy them.
-#[component]
-fn ErrorDetails(id: TurnId, facts: Vec<(&'static str, String)>) -> impl IntoView {
+fn error_details(id: TurnId, facts: Vec<(&'static str, String)>) -> impl IntoView {
     let summary_id = format!("turn-{id}-error-details");
     let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
     let copied = Callback::new(move |()| copied.clone());

@@ -5,7 +5,6 @@
 mod negotiate;
 mod site;
 
-use std::io::Write;
 use std::sync::Arc;
 
 use axum::Router;
@@ -13,8 +12,6 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
@@ -102,13 +99,10 @@ async fn recompressed(site: &Arc<Site>, path: &str, accepted: &str) -> Option<(O
     let takes_gzip = negotiate::preferred(accepted).any(|(encoding, _)| encoding == negotiate::GZIP);
     let (site, path) = (site.clone(), path.to_owned());
     let work = move || {
-        let plain = site.file(&path)?.bytes;
-        if !takes_gzip {
-            return Some((None, plain));
+        if takes_gzip {
+            return Some((Some(negotiate::GZIP), site.gzipped(&path)?));
         }
-        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-        gzip.write_all(&plain).ok()?;
-        Some((Some(negotiate::GZIP), gzip.finish().ok()?.into()))
+        Some((None, site.file(&path)?.bytes))
     };
     tasks::spawn_blocking(work).await.ok()?
 }

@@ -74,7 +74,7 @@ pub fn ChatHeader(
             {move || chip()}
             <TreeButton chat=id leaves/>
             <Menu id="chat-head-menu" label=words::more_for_chat() icon="more" class="bare">
-                <FindRow id finding/>
+                {find_row(id, finding)}
                 <a class="menu-row" href=format!("/c/{id}/compare") rel="external">
                     <Icon name="branch"/>
                     {words::compare()}
@@ -89,15 +89,14 @@ pub fn ChatHeader(
                     {words::export()}
                 </a>
                 {live(copy)}
-                <DeedRows id title shown/>
+                {deed_rows(id, title, shown)}
             </Menu>
         </header>
     }
 }
 
 /// The row that finds words in the chat: in a bar, or on a page without script.
-#[component]
-fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
+fn find_row(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     let find = move |event: MouseEvent| {
         event.prevent_default();
         dialog::close_popovers();
@@ -112,8 +111,7 @@ fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
 }
 
 /// The rows that print, rename and delete the chat; `shown` is what it is called where it has no title.
-#[component]
-fn DeedRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
+fn deed_rows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
     let chats = use_context::<Chats>();
     let leave = leave_deleted();
     let print = move |_| {

@@ -1,12 +1,16 @@
 //! Where the site's files are, and the hash that names this build.
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::collections::HashMap;
+use std::io::{Read, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use turnleaf_platform::hex::hex;
 
 use axum::body::Bytes;
 use brotli_decompressor::Decompressor;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
 
@@ -37,12 +41,15 @@ pub struct Site {
     /// A directory instead of the binary's own files, for development.
     directory: Option<PathBuf>,
     build: String,
+    /// What was written in gzip for somebody, once for all who ask for it.
+    gzipped: Mutex<HashMap<String, Bytes>>,
 }
 
 impl Site {
     /// Takes the site from this directory, or from the binary.
     pub fn open(directory: Option<&Path>) -> Self {
-        let mut site = Self { directory: directory.map(Path::to_owned), build: String::new() };
+        let mut site =
+            Self { directory: directory.map(Path::to_owned), build: String::new(), gzipped: Mutex::default() };
         site.build = site.hash_of_package();
         site
     }
@@ -77,6 +84,19 @@ impl Site {
             Decompressor::new(&*bytes, PIECE).read_to_end(&mut plain).ok()?;
             Some(SiteFile { bytes: plain.into(), hash })
         })
+    }
+
+    /// The same file in gzip. Blocks for as long as that takes, once for each file.
+    pub fn gzipped(&self, path: &str) -> Option<Bytes> {
+        let mut known = self.gzipped.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = known.get(path) {
+            return Some(bytes.clone());
+        }
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        gzip.write_all(&self.file(path)?.bytes).ok()?;
+        let bytes = Bytes::from(gzip.finish().ok()?);
+        known.insert(path.to_owned(), bytes.clone());
+        Some(bytes)
     }
 
     /// The hash of what is stored of the file at this path, which all its forms share.
