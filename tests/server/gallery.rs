@@ -160,7 +160,6 @@ const NOT_DRAWN: [(&str, &str); 20] = [
     ("NotFoundPage", "a page; what it shows is drawn"),
     ("PaletteBody", "asks the browser and the server; what it shows is drawn"),
     ("PaletteDialog", "asks the browser and the server"),
-    ("Panel", "the tree beside a chat; its head and the tree are drawn"),
     ("RecentChats", "waits for the server"),
     ("Sidebar", "the column of every page; its parts are drawn"),
     ("TreePageView", "the page of a tree; the tree is drawn"),

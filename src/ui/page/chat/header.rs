@@ -74,7 +74,7 @@ pub fn ChatHeader(
             {move || chip()}
             <TreeButton chat=id leaves/>
             <Menu id="chat-head-menu" label=words::more_for_chat() icon="more" class="bare">
-                {find_row(id, finding)}
+                <FindRow id finding/>
                 <a class="menu-row" href=format!("/c/{id}/compare") rel="external">
                     <Icon name="branch"/>
                     {words::compare()}
@@ -89,14 +89,15 @@ pub fn ChatHeader(
                     {words::export()}
                 </a>
                 {live(copy)}
-                {deed_rows(id, title, shown)}
+                <DeedRows id title shown/>
             </Menu>
         </header>
     }
 }
 
 /// The row that finds words in the chat: in a bar, or on a page without script.
-fn find_row(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
+#[component]
+fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     let find = move |event: MouseEvent| {
         event.prevent_default();
         dialog::close_popovers();
@@ -111,7 +112,8 @@ fn find_row(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
 }
 
 /// The rows that print, rename and delete the chat; `shown` is what it is called where it has no title.
-fn deed_rows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
+#[component]
+fn DeedRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
     let chats = use_context::<Chats>();
     let leave = leave_deleted();
     let print = move |_| {
