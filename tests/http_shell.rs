@@ -751,7 +751,8 @@ async fn assets_are_immutable_under_their_build_and_compressed_as_prepared() {
 async fn file_that_is_stored_in_brotli_is_written_anew_for_those_who_do_not_take_it() {
     let shell = shell();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let cases: [(&str, &str, &dyn Fn(&[u8]) -> String); 3] = [
+    type Read<'a> = &'a dyn Fn(&[u8]) -> String;
+    let cases: [(&str, &str, Read<'_>); 3] = [
         ("br, gzip", "br", &|bytes| if bytes == ROBOTS_IN_BROTLI { ROBOTS.into() } else { text(bytes) }),
         ("gzip", "gzip", &unzipped),
         ("", "", &text),

@@ -144,7 +144,7 @@ async fn every_state_is_on_its_page() {
 
 /// What the gallery does not draw, and why. Most of it is a page or a box that only lives in a browser, where pictures and
 /// axe look at it (`end2end/tests/pictures`, `end2end/tests/hydrate/accessible_states.spec.ts`).
-const NOT_DRAWN: [(&str, &str); 20] = [
+const NOT_DRAWN: [(&str, &str); 19] = [
     ("App", "the whole page"),
     ("ChatList", "waits for the server; its rows are drawn, and what stands around them"),
     ("ChatPageView", "the page of a chat"),
