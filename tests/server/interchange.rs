@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -13,7 +14,7 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids;
 use turnleaf_providers::scripted::Scripted;
 use turnleaf_service::transfer::exports::Which;
-use turnleaf_service::transfer::imports::{Import, ImportReport, Outcome};
+use turnleaf_service::transfer::imports::{Import, ImportJobs, ImportReport, Outcome};
 use turnleaf_service::turns::StartTurn;
 use turnleaf_service::turns::placement::Wanted;
 use turnleaf_store::chat_tools;
@@ -469,4 +470,27 @@ async fn with_server(house: &House, slug: &str, is_enabled: bool) {
     let mut tx = house.db.begin().await.unwrap();
     tool_servers::insert(&mut tx, &row).await.unwrap();
     tx.commit().await.unwrap();
+}
+
+/// The blocks of a reply name its generations, which are stored behind it: a slow database ended a transaction in between.
+#[tokio::test]
+async fn chat_whose_pieces_end_as_soon_as_they_may_comes_in_whole() {
+    for mut target in House::everywhere(|| replies(0)).await {
+        let jobs = ImportJobs::in_folder(&target.dir.path().join("imports")).unwrap();
+        target.service = target.service.clone().with_imports(jobs.with_piece_time(Duration::ZERO));
+        let source = House::new(replies(3)).await;
+        let chat = source.send("one").await;
+        source.ended(chat.assistant_turn.id).await;
+        for words in ["two", "three"] {
+            let next = source.send_to(chat.user_turn.chat_id, words).await;
+            source.ended(next.assistant_turn.id).await;
+        }
+        let archive = exported(&source, Which::Everything).await;
+        let report = imported(&target, "pieces.json", &archive, false).await;
+        assert_eq!((report.imported, &report.findings, &report.stopped), (report.conversations, &Vec::new(), &None));
+        assert_eq!(without_ids(&exported(&target, Which::Everything).await), without_ids(&archive));
+        target.check().await;
+        target.close().await;
+        source.close().await;
+    }
 }

@@ -2,24 +2,23 @@
 //! stored meanwhile, so a large chat comes in pieces. Until the last of them it stands there as one that was deleted and is
 //! to go for ever: nobody sees it, and where the server is killed within it, a purge soon takes it away.
 
-use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
 
 use chrono::TimeDelta;
 
 use super::rows;
 use crate::Service;
 use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::{BranchId, Chat, DeletionId, Exchange, ExchangeId, ImportedFrom, TurnId, UserId};
+use turnleaf_domain::{BranchId, Chat, DeletionId, Exchange, ExchangeId, GenerationId, ImportedFrom, TurnId, UserId};
 use turnleaf_interchange::archive::{ArchivedChat, Part};
 use turnleaf_platform::ids;
 use turnleaf_run::purge::purge_doomed;
 use turnleaf_store::deletions::purge;
 use turnleaf_store::{StoreError, Tx, archive, branches, chat_tools, exchanges};
 
-/// Turns that one transaction stores, and how long it may take.
+/// Turns that one transaction stores.
 const TURNS: usize = 200;
-const TIME: Duration = Duration::from_millis(200);
 /// How long a chat that has not come in whole is spared by purges: much longer than a piece takes.
 const LEASE: TimeDelta = TimeDelta::minutes(2);
 
@@ -35,6 +34,9 @@ pub(super) struct Arriving<'s> {
     since: Instant,
     /// What hides the chat, once it is more than a piece.
     hidden: Option<DeletionId>,
+    /// Generations that stored blocks name and that are still to come. The database checks those references at the end of a
+    /// transaction, so none ends before they are there.
+    owed: HashSet<GenerationId>,
     /// Each is stored with the first of its turns.
     exchanges: HashMap<ExchangeId, Exchange>,
     /// Where branches begin and end. It is stored last, when the turns are there.
@@ -53,8 +55,19 @@ impl<'s> Arriving<'s> {
     ) -> Result<Self, StoreError> {
         rows::begin(&mut tx, owner, chat).await?;
         archive::count_on(&mut tx, chat.id, last_ord + 1).await?;
-        let (exchanges, ends, since) = (HashMap::new(), Vec::new(), Instant::now());
-        Ok(Self { service, owner, chat, tx: Some(tx), is_one_piece, turns: 0, since, hidden: None, exchanges, ends })
+        Ok(Self {
+            service,
+            owner,
+            chat,
+            tx: Some(tx),
+            is_one_piece,
+            turns: 0,
+            since: Instant::now(),
+            hidden: None,
+            owed: HashSet::new(),
+            exchanges: HashMap::new(),
+            ends: Vec::new(),
+        })
     }
 
     fn tx(&mut self) -> Result<&mut Tx, StoreError> {
@@ -81,11 +94,13 @@ impl<'s> Arriving<'s> {
                 if let Some(exchange) = begins {
                     exchanges::insert(self.tx()?, owner, &exchange, None).await?;
                 }
+                self.owed.extend(turn.blocks.iter().filter_map(|block| block.generation_id));
                 rows::insert_turn(self.tx()?, owner, &turn).await
             }
             // What was sent may be many times what is read of it.
             Part::Generation(generation) => {
                 self.go_on(false).await?;
+                self.owed.remove(&generation.id);
                 archive::insert_generation(self.tx()?, &generation).await
             }
         }
@@ -93,7 +108,8 @@ impl<'s> Arriving<'s> {
 
     /// Ends the piece if there is enough of it, or it has taken long enough.
     async fn go_on(&mut self, is_enough: bool) -> Result<(), StoreError> {
-        if self.is_one_piece || (!is_enough && self.since.elapsed() < TIME) {
+        let is_short = !is_enough && self.since.elapsed() < self.service.import_jobs_kept().piece_time();
+        if self.is_one_piece || is_short || !self.owed.is_empty() {
             return Ok(());
         }
         let now = self.service.clock().now();

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -24,6 +25,8 @@ use turnleaf_platform::tasks;
 const SHORT: usize = 4 << 20;
 /// Imports that are remembered after their end.
 const REMEMBERED: usize = 20;
+/// How long a transaction may take that stores a piece of a chat.
+const PIECE_TIME: Duration = Duration::from_millis(200);
 
 /// An import as somebody looks at it.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
@@ -60,6 +63,8 @@ struct All {
     taken: Mutex<HashMap<UserId, Taken>>,
     /// Where files lie until they are read; where the system has such files if nobody said.
     folder: Option<PathBuf>,
+    /// Another bound than [`PIECE_TIME`].
+    piece_time: Option<Duration>,
     /// Stops them all.
     stop: CancellationToken,
 }
@@ -78,6 +83,15 @@ impl ImportJobs {
     pub fn beside(folder: &Path) -> io::Result<Self> {
         let folder = Some(StorageDir::open(folder)?.path().to_owned());
         Ok(Self(Arc::new(All { folder, ..All::default() })))
+    }
+
+    /// The same with another bound on the time of a transaction that stores a piece of a chat.
+    pub fn with_piece_time(self, time: Duration) -> Self {
+        Self(Arc::new(All { piece_time: Some(time), folder: self.0.folder.clone(), ..All::default() }))
+    }
+
+    pub(super) fn piece_time(&self) -> Duration {
+        self.0.piece_time.unwrap_or(PIECE_TIME)
     }
 
     /// Where something may lie until it is read again.
