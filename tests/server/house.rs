@@ -55,7 +55,19 @@ impl House {
 
     /// The same, where a provider may be silent for as long as a test takes.
     pub async fn everywhere_patient(provider: impl Fn() -> Scripted) -> Vec<Self> {
-        Self::everywhere_at(Pace { idle_bytes: PATIENCE, thinking: PATIENCE, ..Pace::default() }, provider).await
+        Self::everywhere_at(Self::patience(), provider).await
+    }
+
+    /// One on SQLite where a provider may be silent for as long as a test takes.
+    pub async fn patient(provider: Scripted) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let db = Self::file(&dir).await;
+        let registry = Self::answered_by(provider);
+        Self::paced((dir, db), registry, Arc::new(NoTools), "a key for tests", true, Self::patience()).await
+    }
+
+    fn patience() -> Pace {
+        Pace { idle_bytes: PATIENCE, thinking: PATIENCE, ..Pace::default() }
     }
 
     /// The same with these clocks.
