@@ -273,11 +273,11 @@ pub struct ChatItem {
     pub id: ChatId,
     pub title: String,
     pub updated_at: DateTime<Utc>,
-    /// Where it stands in the list.
+    /// Its position in the list.
     pub heading: Heading,
-    /// Whether a reply is being written in it.
+    /// A reply is being written in it.
     pub running: bool,
-    /// Whether that reply waits for the person.
+    /// That reply waits for the person.
     #[serde(default)]
     pub needs_you: bool,
     pub has_draft: bool,

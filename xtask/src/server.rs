@@ -50,7 +50,8 @@ fn link_flags() -> Vec<String> {
     flags
 }
 
-/// Whether Rust links with the LLVM linker that it brings along, as it does on x86-64 Linux unless it was packaged without.
+/// Finds out if Rust brings its LLVM linker along and links with it, the default on x86-64 Linux unless a distribution
+/// packaged it without.
 fn has_own_lld() -> bool {
     const TARGET: &str = "x86_64-unknown-linux-gnu";
     let is_target = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));

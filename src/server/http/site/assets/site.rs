@@ -41,7 +41,7 @@ pub struct Site {
     /// A directory instead of the binary's own files, for development.
     directory: Option<PathBuf>,
     build: String,
-    /// What was written in gzip for somebody, once for all who ask for it.
+    /// A cache of files in gzip by path: each is compressed at the first request that needs it.
     gzipped: Mutex<HashMap<String, Bytes>>,
 }
 
