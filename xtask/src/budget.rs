@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::front::{self, Effort};
+use crate::front::{self, Effort, Front};
 use crate::process::Running;
 use crate::step::{note, size, step};
 use crate::{http, server};
@@ -40,7 +40,15 @@ struct Figure {
 pub fn run() -> Result<()> {
     let front = front::build(Effort::Release)?;
     front.check_size()?;
-    let binary = server::release(&front)?;
+    hold(&front)
+}
+
+/// The same with the browser's side that is there.
+///
+/// # Errors
+/// As [`run`].
+pub fn hold(front: &Front) -> Result<()> {
+    let binary = server::release(front)?;
     let figures = step("measure the release", || measure(&binary))?;
     for Figure { name, found, most, .. } in &figures {
         note(&format!("{name}: {found}, of {most} at most"));

@@ -70,6 +70,19 @@ impl Front {
     }
 }
 
+/// The release that lies in `target/site`, built where there is none: what the parts of a test run share.
+///
+/// # Errors
+/// As [`build`], and a site that cannot be read.
+pub fn built() -> Result<Front> {
+    if workspace::site().join("pkg/turnleaf.js.br").exists() {
+        return Ok(Front { hash: site::hash(&workspace::site())?, wire: None });
+    }
+    let front = build(Effort::Release)?;
+    front.check_size()?;
+    Ok(front)
+}
+
 /// Builds the browser's side into `target/site`.
 ///
 /// # Errors

@@ -45,7 +45,7 @@ const PARTS: [Part; 11] = [
     Part::new("fuzz", fuzz::run_all),
     // The end of it is one thread's work for minutes.
     Part::new("front", front).beside("clippy"),
-    Part::new("budget", budget::run),
+    Part::new("budget", release),
     Part::new("xtask", commands),
     Part::new("api", api::run),
     // It waits for a minute that a silent provider be given up.
@@ -136,6 +136,11 @@ fn front() -> Result<()> {
     front::build(Effort::Release)?.check_size()
 }
 
+/// The release with that bundle inside.
+fn release() -> Result<()> {
+    budget::hold(&front::built()?)
+}
+
 fn commands() -> Result<()> {
     finish(workspace::build("test").args(["--quiet", "--package", "xtask", "--features", "load"]))
 }
@@ -183,9 +188,7 @@ pub fn gallery() -> Result<()> {
 
 /// What browser tests run: the server, the site, and what makes long chats.
 fn to_browse() -> Result<(PathBuf, browser::Browser)> {
-    if !workspace::site().join("pkg/turnleaf.js.br").exists() {
-        front()?;
-    }
+    front::built()?;
     let binary = server()?;
     step("compile what makes long chats", || {
         let mut build = workspace::build("build");

@@ -45,7 +45,7 @@ pub fn lay_out(bundle: &Path, effort: Effort) -> Result<Front> {
 }
 
 /// Names a site by what is in it: 16 hexadecimal digits.
-fn hash(site: &Path) -> Result<String> {
+pub fn hash(site: &Path) -> Result<String> {
     let mut digest = Sha256::new();
     for file in files(site)? {
         let name = file.strip_prefix(site)?.to_string_lossy().into_owned();
