@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::front::{self, Effort, Front};
+use crate::http;
 use crate::process::Running;
+use crate::server::{self, Profile};
 use crate::step::{note, size, step};
-use crate::{http, server};
 
 /// The binary, with the site inside.
 const BINARY: u64 = 40_000_000;
@@ -38,18 +38,15 @@ struct Figure {
 /// # Errors
 /// A step of the build failed, the server does not start, or a figure is over its budget.
 pub fn run() -> Result<()> {
-    let front = front::build(Effort::Release)?;
-    front.check_size()?;
-    hold(&front)
+    hold(&server::build_with_front(Profile::Release)?)
 }
 
-/// The same with the browser's side that is there.
+/// Holds a release to its budgets.
 ///
 /// # Errors
-/// As [`run`].
-pub fn hold(front: &Front) -> Result<()> {
-    let binary = server::release(front)?;
-    let figures = step("measure the release", || measure(&binary))?;
+/// The server does not start, or a figure is over its budget.
+pub fn hold(binary: &Path) -> Result<()> {
+    let figures = step("measure the release", || measure(binary))?;
     for Figure { name, found, most, .. } in &figures {
         note(&format!("{name}: {found}, of {most} at most"));
     }

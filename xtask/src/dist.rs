@@ -6,18 +6,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::front::{self, Effort};
+use crate::server::{self, Profile};
 use crate::step::{note, size, step};
-use crate::{http, server, workspace};
+use crate::{http, workspace};
 
 /// Builds `target/dist/turnleaf` and tries it.
 ///
 /// # Errors
 /// A step failed, or the binary does not serve what it should.
 pub fn run() -> Result<PathBuf> {
-    let front = front::build(Effort::Release)?;
-    front.check_size()?;
-    let built = server::release(&front)?;
+    let built = server::build_with_front(Profile::Release)?;
     let dist = workspace::target().join("dist/turnleaf");
     fs::create_dir_all(workspace::target().join("dist"))?;
     fs::copy(&built, &dist)?;

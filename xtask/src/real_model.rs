@@ -10,7 +10,6 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 
-use crate::front::{self, Effort};
 use crate::packages::install;
 use crate::process::{Running, free_port};
 use crate::step::{run as finish, step, succeeds};
@@ -35,8 +34,7 @@ pub fn run() -> Result<()> {
         (Some(_), Some(_)) => None,
         _ => bail!("REAL_MODEL_URL and REAL_MODEL go together: the address that ends in /v1, and the model's name"),
     };
-    let front = front::build(Effort::Release)?;
-    let binary = server::release(&front)?;
+    let binary = server::build_with_front(Profile::Release)?;
     let browser = step("prepare the browser", browser::prepare)?;
     let server = packages.map(|place| step("start the model server", || start(&place))).transpose()?;
     let (url, model) = match (&server, given) {

@@ -4,31 +4,81 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
-use crate::front::Front;
+use crate::front::{self, Effort, Front};
 use crate::process::{Running, free_port};
 use crate::step::{note, run, step};
 use crate::workspace;
 
-/// Builds the binary that people run: optimised, the site inside.
+/// How a server with the site inside is compiled: a profile of the manifest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// What people deploy, held to its budgets.
+    Release,
+    /// As quick to run, sooner built, larger.
+    Serve,
+}
+
+impl Profile {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Serve => "serve",
+        }
+    }
+
+    /// Where the compiler leaves the binary.
+    pub fn binary(self) -> PathBuf {
+        workspace::target().join(self.name()).join("turnleaf")
+    }
+}
+
+/// Builds both sides, at the same time until the site goes into the binary: each ends with minutes of work for one
+/// thread.
 ///
 /// # Errors
-/// The compiler's.
-pub fn release(front: &Front) -> Result<PathBuf> {
-    step("compile the server", || {
-        link(front, &[])?;
-        Ok(workspace::target().join("release/turnleaf"))
+/// A step of either side failed, or the bundle is over its budget.
+pub fn build_with_front(profile: Profile) -> Result<PathBuf> {
+    let (front, library) = std::thread::scope(|scope| {
+        let library = scope.spawn(|| library(profile));
+        let front = front::build(Effort::Release);
+        let library = library.join().unwrap_or_else(|_| Err(anyhow!("the compiler of the server was not waited for")));
+        (front, library)
+    });
+    let front = front?;
+    front.check_size()?;
+    library?;
+    build(&front, profile)
+}
+
+/// Compiles all that is below the binary.
+fn library(profile: Profile) -> Result<()> {
+    step("compile the server's library", || {
+        let mut build = workspace::build("build");
+        build.args(["--package", "turnleaf", "--lib", "--features", "ssr", "--profile", profile.name()]);
+        run(build.args(workspace::without_paths()))
     })
 }
 
-/// Compiles and links the release, the last crate with more flags.
+/// Builds the binary, with this site inside.
 ///
 /// # Errors
 /// The compiler's.
-pub fn link(front: &Front, more: &[&str]) -> Result<()> {
+pub fn build(front: &Front, profile: Profile) -> Result<PathBuf> {
+    step("compile the server", || {
+        link(front, profile, &[])?;
+        Ok(profile.binary())
+    })
+}
+
+/// Compiles and links the binary, the last crate with more flags.
+///
+/// # Errors
+/// The compiler's.
+pub fn link(front: &Front, profile: Profile, more: &[&str]) -> Result<()> {
     let mut build = workspace::build("rustc");
-    build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--release"]);
+    build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--profile", profile.name()]);
     build.args(workspace::without_paths()).arg("--").args(link_flags()).args(more);
     // Read by the code that embeds the site, so that a new site makes a new binary.
     run(build.env("TURNLEAF_SITE_HASH", &front.hash))

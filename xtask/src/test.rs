@@ -138,7 +138,7 @@ fn front() -> Result<()> {
 
 /// The release with that bundle inside.
 fn release() -> Result<()> {
-    budget::hold(&front::built()?)
+    budget::hold(&server::build(&front::built()?, Profile::Release)?)
 }
 
 fn commands() -> Result<()> {

@@ -25,8 +25,8 @@ struct Weight {
 pub fn run(rows: usize) -> Result<()> {
     let front = front::build(Effort::Release)?;
     // Only the last crate is compiled anew: everything below it is that of the release.
-    step("link the server with its symbols", || server::link(&front, &["-Cstrip=none"]))?;
-    let binary = workspace::target().join("release/turnleaf");
+    step("link the server with its symbols", || server::link(&front, Profile::Release, &["-Cstrip=none"]))?;
+    let binary = Profile::Release.binary();
     let bytes = fs::read(&binary).with_context(|| binary.display().to_string())?;
     let file = object::File::parse(&*bytes)?;
 

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use notify::{EventKind, RecursiveMode, Watcher};
 
 use crate::front::{self, Effort};
@@ -43,8 +43,9 @@ pub fn run(args: &[String]) -> Result<()> {
         }
     }
     let mut running: Option<Child> = None;
-    let mut scope = Scope::Everything;
+    let mut scope = Scope::EVERYTHING;
     loop {
+        let mut failed = Scope::NOTHING;
         match build(scope) {
             Ok(binary) => {
                 if let Some(mut old) = running.take() {
@@ -53,55 +54,77 @@ pub fn run(args: &[String]) -> Result<()> {
                 }
                 running = Some(serve(&binary, args)?);
             }
-            Err(error) => eprintln!("\n{error:#}"),
+            Err(error) => {
+                eprintln!("\n{error:#}");
+                failed = scope;
+            }
         }
         note("waiting for a change");
-        scope = next_change(&changes)?;
+        scope = next_change(&changes)?.or(failed);
     }
 }
 
-/// How much of the product a change touches.
+/// Which sides of the product are built anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scope {
-    /// Code: both sides.
-    Everything,
-    /// Style or public files: the compilers find nothing to do.
-    Site,
+struct Scope {
+    front: bool,
+    server: bool,
 }
 
-fn scope_of(path: &Path) -> Option<Scope> {
-    let path = path.strip_prefix(workspace::root()).unwrap_or(path);
-    let name = path.file_name()?.to_str()?;
-    // What editors leave while they write.
-    if name.starts_with('.') || name.ends_with('~') || name == "4913" {
-        return None;
+impl Scope {
+    const EVERYTHING: Self = Self { front: true, server: true };
+    const NOTHING: Self = Self { front: false, server: false };
+
+    /// What one of the two needs.
+    fn or(self, other: Self) -> Self {
+        Self { front: self.front || other.front, server: self.server || other.server }
     }
-    let top = path.components().next()?.as_os_str();
-    Some(if top == "style" || top == "public" { Scope::Site } else { Scope::Everything })
+}
+
+/// Folders below `src` of which nothing is compiled for the browser.
+const SERVER_ALONE: [&str; 9] =
+    ["convert", "interchange", "platform", "providers", "run", "server", "service", "store", "tools"];
+
+/// What a change of this file touches.
+fn scope_of(path: &Path) -> Scope {
+    let path = path.strip_prefix(workspace::root()).unwrap_or(path);
+    let names: Vec<&str> = path.components().filter_map(|part| part.as_os_str().to_str()).collect();
+    match names[..] {
+        // What editors leave while they write.
+        [.., name] if name.starts_with('.') || name.ends_with('~') || name == "4913" => Scope::NOTHING,
+        ["style" | "public", ..] => Scope { front: true, server: false },
+        ["migrations", ..] => Scope { front: false, server: true },
+        ["src", folder, _, ..] if SERVER_ALONE.contains(&folder) => Scope { front: false, server: true },
+        [] => Scope::NOTHING,
+        _ => Scope::EVERYTHING,
+    }
 }
 
 /// Waits for a change and for quiet after it.
 fn next_change(changes: &Receiver<PathBuf>) -> Result<Scope> {
     loop {
-        let mut scopes: Vec<_> = scope_of(&changes.recv()?).into_iter().collect();
+        let mut scope = scope_of(&changes.recv()?);
         while let Ok(path) = changes.recv_timeout(QUIET) {
-            scopes.extend(scope_of(&path));
+            scope = scope.or(scope_of(&path));
         }
-        if scopes.contains(&Scope::Everything) {
-            return Ok(Scope::Everything);
-        }
-        if !scopes.is_empty() {
-            return Ok(Scope::Site);
+        if scope != Scope::NOTHING {
+            return Ok(scope);
         }
     }
 }
 
+/// Builds the sides that a change touches, both at the same time. A debug build reads the site from the disk.
 fn build(scope: Scope) -> Result<PathBuf> {
-    front::build(Effort::Dev)?;
-    match scope {
-        Scope::Everything => step("compile the server", server::dev),
-        Scope::Site => Ok(server::debug_binary()),
-    }
+    let build_server = || step("compile the server", server::dev);
+    let (front, binary) = std::thread::scope(|threads| {
+        let server = scope.server.then(|| threads.spawn(build_server));
+        let front = if scope.front { front::build(Effort::Dev).map(drop) } else { Ok(()) };
+        let failed = |_| Err(anyhow!("the compiler of the server was not waited for"));
+        let binary = server.map_or_else(|| Ok(server::debug_binary()), |server| server.join().unwrap_or_else(failed));
+        (front, binary)
+    });
+    front?;
+    binary
 }
 
 fn serve(binary: &Path, args: &[String]) -> Result<Child> {
@@ -123,10 +146,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_of_style_does_not_compile_the_server() {
-        let root = workspace::root();
-        assert_eq!(scope_of(&root.join("style/main.css")), Some(Scope::Site));
-        assert_eq!(scope_of(&root.join("src/ui/app.rs")), Some(Scope::Everything));
-        assert_eq!(scope_of(&root.join("src/ui/.app.rs.swp")), None);
+    fn change_builds_the_sides_that_it_touches() {
+        let site = Scope { front: true, server: false };
+        let server = Scope { front: false, server: true };
+        for (path, scope) in [
+            ("style/main.css", site),
+            ("public/favicon.ico", site),
+            ("src/store/turns.rs", server),
+            ("src/server/http/router.rs", server),
+            ("migrations/sqlite/0001_start.sql", server),
+            ("src/domain/block.rs", Scope::EVERYTHING),
+            ("src/ui/app.rs", Scope::EVERYTHING),
+            ("src/server.rs", Scope::EVERYTHING),
+            ("Cargo.toml", Scope::EVERYTHING),
+            ("src/ui/.app.rs.swp", Scope::NOTHING),
+            ("src/ui/app.rs~", Scope::NOTHING),
+        ] {
+            assert_eq!(scope_of(&workspace::root().join(path)), scope, "{path}");
+        }
+    }
+
+    #[test]
+    fn changes_at_once_build_what_any_of_them_needs() {
+        let site = Scope { front: true, server: false };
+        let server = Scope { front: false, server: true };
+        assert_eq!(site.or(server), Scope::EVERYTHING);
+        assert_eq!(Scope::NOTHING.or(server), server);
     }
 }

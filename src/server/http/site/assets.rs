@@ -18,7 +18,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use crate::server::http::response::fallback::not_found;
 use turnleaf_platform::tasks;
 
-pub use site::Site;
+pub use site::{Site, register_embedded};
 
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 /// Files whose path does not change with them are asked for again, and answered with 304.

@@ -4,26 +4,30 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use turnleaf_platform::hex::hex;
 
 use axum::body::Bytes;
 use brotli_decompressor::Decompressor;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rust_embed::RustEmbed;
+use rust_embed::{EmbeddedFile, Filenames, RustEmbed};
 use sha2::{Digest, Sha256};
 
-/// What the build put into `target/site`. A build without a site (a plain `cargo build`) has none and serves pages
-/// without scripts.
-#[derive(RustEmbed)]
-#[folder = "target/site"]
-#[allow_missing = true]
-struct Embedded;
+/// The files that were compiled into the binary: by path, and all paths.
+struct EmbeddedFiles {
+    get: fn(&str) -> Option<EmbeddedFile>,
+    iter: fn() -> Filenames,
+}
 
-/// Named here so that the compiler embeds the site anew when the build says that it has changed; it cannot see files
-/// that were added.
-const _SITE_OF_THE_BUILD: Option<&str> = option_env!("TURNLEAF_SITE_HASH");
+/// Set once, by the binary: the library is compiled without the site, so that both can be built at the same time.
+static EMBEDDED: OnceLock<EmbeddedFiles> = OnceLock::new();
+
+/// Registers the files inside the binary, for [`Site::open`]. A process that registers none serves pages without scripts.
+pub fn register_embedded<S: RustEmbed>() {
+    // The first registration stays: there is one binary in a process.
+    let _ = EMBEDDED.set(EmbeddedFiles { get: S::get, iter: S::iter });
+}
 
 /// One file with the hash of its bytes, as they are stored, in hexadecimal.
 pub struct SiteFile {
@@ -114,7 +118,7 @@ impl Site {
             let bytes = std::fs::read(directory.join(path)).ok()?;
             return Some(SiteFile { hash: hex(Sha256::digest(&bytes)), bytes: Bytes::from(bytes) });
         }
-        let file = Embedded::get(path)?;
+        let file = (EMBEDDED.get()?.get)(path)?;
         let hash = hex(file.metadata.sha256_hash());
         let bytes = match file.data {
             Cow::Borrowed(bytes) => Bytes::from_static(bytes),
@@ -150,7 +154,7 @@ impl Site {
     fn paths(&self) -> Vec<String> {
         let mut paths = match &self.directory {
             Some(directory) => walk(directory),
-            None => Embedded::iter().map(Cow::into_owned).collect(),
+            None => EMBEDDED.get().map(|files| (files.iter)().map(Cow::into_owned).collect()).unwrap_or_default(),
         };
         paths.sort();
         paths
