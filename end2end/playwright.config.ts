@@ -2,7 +2,7 @@
 // that they need and runs them.
 import { defineConfig } from "@playwright/test";
 
-import type { Options } from "./support/fixtures.ts";
+import type { FixtureOptions } from "./support/fixtures.ts";
 
 export const browser = {
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -14,7 +14,7 @@ export const browser = {
   ],
 };
 
-export default defineConfig<Options>({
+export default defineConfig<FixtureOptions>({
   testDir: "tests",
   workers: 2,
   fullyParallel: true,
@@ -32,7 +32,7 @@ export default defineConfig<Options>({
   projects: [
     { name: "pictures", testMatch: "pictures/**/*.spec.ts", timeout: 150_000 },
     { name: "hydrate", testMatch: "hydrate/**/*.spec.ts" },
-    { name: "basic", testMatch: "no-script/**/*.spec.ts", use: { withoutProgram: true } },
+    { name: "basic", testMatch: "no-script/**/*.spec.ts", use: { withoutWasm: true } },
     { name: "no-js", testMatch: "no-script/**/*.spec.ts", use: { javaScriptEnabled: false } },
   ],
 });

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { expect, test as base, type Page } from "@playwright/test";
 
-import { choose, hydrated, idOf, latestReply, open, replies, send, stopButton, textOf } from "../support/chat.ts";
+import { chooseModel, waitForHydration, idOf, latestReply, openPage, replies, sendMessage, stopButton, textOf } from "../support/chat.ts";
 import { Turnleaf } from "../support/turnleaf.ts";
 
 const SLOW = 5 * 60_000;
@@ -22,18 +22,18 @@ const test = base.extend<{ turnleaf: Turnleaf }>({
 });
 
 /** The text of the newest reply as it stands on the page. */
-async function shown(page: Page): Promise<string> {
+async function latestText(page: Page): Promise<string> {
   return (await textOf(latestReply(page)).first().innerText()).trim();
 }
 
 /** Waits until the newest reply shows at least this much more than `before`. */
-async function grown(page: Page, before: number, by = 20): Promise<string> {
-  await expect.poll(async () => ((await textOf(latestReply(page)).count()) ? (await shown(page)).length : 0), { timeout: SLOW })
+async function waitForGrowth(page: Page, before: number, by = 20): Promise<string> {
+  await expect.poll(async () => ((await textOf(latestReply(page)).count()) ? (await latestText(page)).length : 0), { timeout: SLOW })
     .toBeGreaterThanOrEqual(before + by);
-  return shown(page);
+  return latestText(page);
 }
 
-async function ended(page: Page, status: string): Promise<void> {
+async function waitForStatus(page: Page, status: string): Promise<void> {
   await expect(latestReply(page)).toHaveAttribute("data-status", status, { timeout: SLOW });
 }
 
@@ -41,56 +41,56 @@ async function ended(page: Page, status: string): Promise<void> {
 const words = (text: string) => text.replace(/\s+/g, " ");
 
 test("a conversation with a real model survives what happens to it", async ({ page, turnleaf }) => {
-  await open(page);
-  await choose(page, MODEL);
+  await openPage(page);
+  await chooseModel(page, MODEL);
 
   await test.step("a first turn and a second one", async () => {
-    await send(page, "Say hello in one short sentence.");
-    await ended(page, "complete");
-    expect((await shown(page)).length).toBeGreaterThan(1);
-    await send(page, "Name three colours.");
+    await sendMessage(page, "Say hello in one short sentence.");
+    await waitForStatus(page, "complete");
+    expect((await latestText(page)).length).toBeGreaterThan(1);
+    await sendMessage(page, "Name three colours.");
     await expect(replies(page)).toHaveCount(2);
-    await ended(page, "complete");
+    await waitForStatus(page, "complete");
   });
 
   await test.step("a reload in the middle", async () => {
-    await send(page, "Write a long story about a lighthouse keeper.");
+    await sendMessage(page, "Write a long story about a lighthouse keeper.");
     await expect(replies(page)).toHaveCount(3);
-    const before = await grown(page, 0);
+    const before = await waitForGrowth(page, 0);
     await page.reload();
-    await hydrated(page);
-    const after = await grown(page, before.length);
+    await waitForHydration(page);
+    const after = await waitForGrowth(page, before.length);
     expect(words(after).startsWith(words(before).slice(0, -1))).toBe(true);
   });
 
   await test.step("Stop", async () => {
-    const before = await shown(page);
+    const before = await latestText(page);
     await stopButton(page).click();
-    await ended(page, "cancelled");
-    expect(words(await shown(page)).startsWith(words(before).slice(0, -1))).toBe(true);
+    await waitForStatus(page, "cancelled");
+    expect(words(await latestText(page)).startsWith(words(before).slice(0, -1))).toBe(true);
   });
 
   await test.step("a kill in the middle", async () => {
-    await send(page, "Write a long story about a river and the people who live beside it.");
+    await sendMessage(page, "Write a long story about a river and the people who live beside it.");
     await expect(replies(page)).toHaveCount(4);
-    await grown(page, 0, 60);
+    await waitForGrowth(page, 0, 60);
     const id = await idOf(latestReply(page));
-    const before = await shown(page);
+    const before = await latestText(page);
     await wait(COMMITTED_MS);
     await turnleaf.kill();
     await turnleaf.restart();
     await page.reload();
-    await hydrated(page);
-    await ended(page, "error");
+    await waitForHydration(page);
+    await waitForStatus(page, "error");
     await expect(latestReply(page).locator("[data-error=server_restarted]")).toBeVisible();
     expect(await idOf(latestReply(page))).toBe(id);
-    expect(words(await shown(page)).startsWith(words(before).slice(0, -1))).toBe(true);
+    expect(words(await latestText(page)).startsWith(words(before).slice(0, -1))).toBe(true);
   });
 
   await test.step("the conversation goes on", async () => {
-    await send(page, "Say goodbye in one short sentence.");
+    await sendMessage(page, "Say goodbye in one short sentence.");
     await expect(replies(page)).toHaveCount(5);
-    await ended(page, "complete");
+    await waitForStatus(page, "complete");
   });
 
   await test.step("everything that was stored is sound", async () => {

@@ -11,7 +11,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 export async function violations(page: Page, within?: string): Promise<string[]> {
   // As an expression, which the page's content policy has no say in; half a megabyte, once for each page.
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(`${AXE}; undefined`);
-  await page.evaluate(settled);
+  await page.evaluate(waitForAnimations);
   return page.evaluate(async (within) => {
     const { axe } = window as unknown as { axe: { run(where: object, options: object): Promise<{ violations: Violation[] }> } };
     interface Violation { id: string; nodes: { target: unknown[]; failureSummary?: string }[] }
@@ -21,7 +21,7 @@ export async function violations(page: Page, within?: string): Promise<string[]>
 }
 
 /** Two frames, so that what was asked for has begun, and the end of whatever ends by itself. */
-async function settled(): Promise<void> {
+async function waitForAnimations(): Promise<void> {
   await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
   // What has not begun, or goes on for longer, is part of the page as it is.
   const ends = (animation: Animation) => {

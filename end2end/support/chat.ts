@@ -7,12 +7,12 @@ import { MODEL } from "./model_server.ts";
 export const TEST_MODEL = `openai/${MODEL}`;
 
 /** Goes to a page and waits until clicks work. */
-export async function open(page: Page, path = "/"): Promise<void> {
+export async function openPage(page: Page, path = "/"): Promise<void> {
   await page.goto(path);
-  await hydrated(page);
+  await waitForHydration(page);
 }
 
-export async function hydrated(page: Page): Promise<void> {
+export async function waitForHydration(page: Page): Promise<void> {
   await expect(page.locator("html[data-hydrated]")).toBeAttached();
 }
 
@@ -29,21 +29,21 @@ export function stopButton(page: Page): Locator {
 }
 
 /** Chooses who answers a new chat; value is `provider/model`. */
-export async function choose(page: Page, model: string): Promise<void> {
+export async function chooseModel(page: Page, model: string): Promise<void> {
   await page.getByRole("combobox", { name: "Model", exact: true }).selectOption(model);
 }
 
 /** Writes a message and sends it with the button. */
-export async function send(page: Page, text: string): Promise<void> {
+export async function sendMessage(page: Page, text: string): Promise<void> {
   await messageBox(page).fill(text);
   await sendButton(page).click();
 }
 
 /** Begins a chat with the model server's model. */
-export async function begin(page: Page, text: string, model = TEST_MODEL): Promise<void> {
-  await open(page);
-  await choose(page, model);
-  await send(page, text);
+export async function startChat(page: Page, text: string, model = TEST_MODEL): Promise<void> {
+  await openPage(page);
+  await chooseModel(page, model);
+  await sendMessage(page, text);
 }
 
 /** Assistant turns, the newest last. */

@@ -35,7 +35,7 @@ export function outline(turn: Locator): Promise<string> {
 }
 
 /** What has changed is drawn, and what moves over to it has arrived: colours, for one, go there for a frame. */
-export async function drawn(page: Page): Promise<void> {
+export async function waitForPaint(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await new Promise((frame) => requestAnimationFrame(() => requestAnimationFrame(frame)));
     await new Promise((frame) => requestAnimationFrame(() => requestAnimationFrame(frame)));

@@ -9,12 +9,12 @@ export interface TestFile {
   buffer: Buffer;
 }
 
-export function text(name: string, content: string): TestFile {
+export function textFile(name: string, content: string): TestFile {
   return { name, mimeType: "text/plain", buffer: Buffer.from(content) };
 }
 
 /** A picture of one colour. */
-export function png(name: string, width = 64, height = 32, colour = [40, 120, 60]): TestFile {
+export function pngFile(name: string, width = 64, height = 32, colour = [40, 120, 60]): TestFile {
   const chunk = (kind: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(kind, "latin1"), data]);
     const out = Buffer.alloc(body.length + 8);
@@ -35,7 +35,7 @@ export function png(name: string, width = 64, height = 32, colour = [40, 120, 60
 }
 
 /** An archive of these files, each stored as it is. */
-export function zip(name: string, files: [name: string, bytes: Buffer | string][]): TestFile {
+export function zipFile(name: string, files: [name: string, bytes: Buffer | string][]): TestFile {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let at = 0;
@@ -65,7 +65,7 @@ export function zip(name: string, files: [name: string, bytes: Buffer | string][
 }
 
 /** A PDF of one page with these lines. */
-export function pdf(name: string, lines: string[]): TestFile {
+export function pdfFile(name: string, lines: string[]): TestFile {
   const shown = lines.map((line) => `(${line.replace(/[\\()]/g, "\\$&")}) Tj 0 -20 Td`).join("\n");
   const content = `BT /F1 12 Tf 72 720 Td\n${shown}\nET`;
   const objects = [
@@ -89,17 +89,17 @@ export function pdf(name: string, lines: string[]): TestFile {
 }
 
 /** Chooses files with the button. */
-export async function attach(page: Page, ...files: TestFile[]): Promise<void> {
+export async function attachFiles(page: Page, ...files: TestFile[]): Promise<void> {
   await page.getByLabel("Attach files").setInputFiles(files);
 }
 
 /** The attachments of the message that is written. */
-export function attached(page: Page): Locator {
+export function attachmentChips(page: Page): Locator {
   return page.getByRole("list", { name: "Attached" }).getByRole("listitem");
 }
 
 /** Dispatches an event that carries files or text, as the browser does when they are dropped or pasted. */
-export async function bring(page: Page, selector: string, event: "dragover" | "drop" | "paste", files: TestFile[], words = ""): Promise<void> {
+export async function dispatchFiles(page: Page, selector: string, event: "dragover" | "drop" | "paste", files: TestFile[], words = ""): Promise<void> {
   const all = files.map(({ name, mimeType, buffer }) => ({ name, mimeType, bytes: buffer.toString("base64") }));
   await page.locator(selector).first().evaluate((target, { event, all, words }) => {
     const data = new DataTransfer();

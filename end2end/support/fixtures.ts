@@ -6,7 +6,7 @@ import { ModelServer } from "./model_server.ts";
 import { Turnleaf } from "./turnleaf.ts";
 
 /** What went wrong in the browser beside what the test looks at. */
-export class Watch {
+export class ProblemWatch {
   readonly problems = new Set<string>();
   private readonly expected: RegExp[] = [];
 
@@ -20,7 +20,7 @@ export class Watch {
     this.expect(/ERR_CONNECTION|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_NETWORK|Failed to fetch/);
   }
 
-  found(problem: string): void {
+  record(problem: string): void {
     this.problems.add(problem);
   }
 
@@ -29,7 +29,7 @@ export class Watch {
   }
 }
 
-async function watchContext(context: BrowserContext, watch: Watch, url: string): Promise<void> {
+async function watchContext(context: BrowserContext, watch: ProblemWatch, url: string): Promise<void> {
   await context.addInitScript(() => {
     addEventListener("securitypolicyviolation", (event) => {
       console.error(`content policy: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`);
@@ -37,20 +37,20 @@ async function watchContext(context: BrowserContext, watch: Watch, url: string):
   });
   context.on("console", (message) => {
     const text = `console: ${message.text()} (${message.location().url})`;
-    if (message.type() === "error" || /hydrat|panicked/i.test(text)) watch.found(text);
+    if (message.type() === "error" || /hydrat|panicked/i.test(text)) watch.record(text);
   });
-  context.on("weberror", (error) => watch.found(`error: ${error.error().message}`));
+  context.on("weberror", (error) => watch.record(`error: ${error.error().message}`));
   context.on("request", (request) => {
     const address = request.url();
-    if (!address.startsWith(`${url}/`) && !/^(data|blob):/.test(address)) watch.found(`request to ${address}`);
+    if (!address.startsWith(`${url}/`) && !/^(data|blob):/.test(address)) watch.record(`request to ${address}`);
   });
 }
 
-export interface Options {
+export interface FixtureOptions {
   /** Scripts run, but the program of the page never comes: what is left are forms and links. */
-  withoutProgram: boolean;
+  withoutWasm: boolean;
   /** The model server is configured; without it only the demo answers. */
-  configured: boolean;
+  withProvider: boolean;
   /** The data is in PostgreSQL; which of the tests there it is, from 1. Skipped where `TURNLEAF_TEST_PG_DATABASES` names
    * none. */
   onPostgres: number | false;
@@ -64,35 +64,35 @@ const TRIES = 3;
 interface Fixtures {
   model: ModelServer;
   turnleaf: Turnleaf;
-  watch: Watch;
+  watch: ProblemWatch;
 }
 
-export const test = base.extend<Fixtures & Options>({
-  withoutProgram: [false, { option: true }],
-  configured: [true, { option: true }],
+export const test = base.extend<Fixtures & FixtureOptions>({
+  withoutWasm: [false, { option: true }],
+  withProvider: [true, { option: true }],
   onPostgres: [false, { option: true }],
   model: async ({}, use) => {
     const model = await ModelServer.start();
     await use(model);
     await model.stop();
   },
-  turnleaf: async ({ model, configured, onPostgres }, use, info) => {
+  turnleaf: async ({ model, withProvider, onPostgres }, use, info) => {
     test.skip(Boolean(onPostgres) && !DATABASES, "TURNLEAF_TEST_PG_DATABASES is not set: not run on PostgreSQL");
     const database: Record<string, string> = onPostgres ? { DATABASE_URL: `${DATABASES}${(onPostgres - 1) * TRIES + info.retry}` } : {};
-    const turnleaf = await Turnleaf.start({ ...(configured ? model.environment : {}), ...database });
+    const turnleaf = await Turnleaf.start({ ...(withProvider ? model.environment : {}), ...database });
     await use(turnleaf);
     if (info.status !== info.expectedStatus) await info.attach("turnleaf.log", { body: turnleaf.log });
     await turnleaf.remove();
   },
   baseURL: async ({ turnleaf }, use) => use(turnleaf.url),
   watch: async ({}, use) => {
-    const watch = new Watch();
+    const watch = new ProblemWatch();
     await use(watch);
     expect(watch.unexpected()).toEqual([]);
   },
-  context: async ({ context, watch, turnleaf, withoutProgram }, use) => {
+  context: async ({ context, watch, turnleaf, withoutWasm }, use) => {
     await watchContext(context, watch, turnleaf.url);
-    if (withoutProgram) {
+    if (withoutWasm) {
       watch.expect(/ERR_FAILED.*\.wasm|Failed to fetch/);
       await context.route("**/*.wasm", (route) => route.abort());
     }

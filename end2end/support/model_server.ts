@@ -21,57 +21,57 @@ export class Reply {
   }
 
   /** Writes text. */
-  say(content: string): void {
+  sendText(content: string): void {
     this.write({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
   }
 
   /** Writes reasoning. */
-  think(reasoning_content: string): void {
+  sendReasoning(reasoning_content: string): void {
     this.write({ choices: [{ index: 0, delta: { reasoning_content }, finish_reason: null }] });
   }
 
   /** Says what the text between two of its places refers to. */
-  cite(url: string, title: string, start_index: number, end_index: number): void {
+  sendCitation(url: string, title: string, start_index: number, end_index: number): void {
     const citation = { type: "url_citation", url_citation: { url, title, start_index, end_index } };
     this.write({ choices: [{ index: 0, delta: { annotations: [citation] }, finish_reason: null }] });
   }
 
   /** Begins a call of a tool; what `args` writes follows. */
-  call(index: number, id: string, name: string): void {
+  startToolCall(index: number, id: string, name: string): void {
     const call = { index, id, type: "function", function: { name, arguments: "" } };
     this.write({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] });
   }
 
   /** Writes on at the arguments of a call. */
-  args(index: number, piece: string): void {
+  sendToolArguments(index: number, piece: string): void {
     const call = { index, function: { arguments: piece } };
     this.write({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] });
   }
 
   /** Asks for these tools at once, each with its text, and ends. */
-  ask(...calls: [tool: string, text: string][]): void {
+  finishWithToolCalls(...calls: [tool: string, text: string][]): void {
     for (const [index, [tool, text]] of calls.entries()) {
-      this.call(index, `call-${index}-${Reply.calls++}`, tool);
-      this.args(index, JSON.stringify({ text }));
+      this.startToolCall(index, `call-${index}-${Reply.calls++}`, tool);
+      this.sendToolArguments(index, JSON.stringify({ text }));
     }
-    this.end("tool_calls");
+    this.finish("tool_calls");
   }
 
   /** Ends as a model does that has said everything. */
-  end(finish_reason = "stop"): void {
+  finish(finish_reason = "stop"): void {
     const usage = { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 };
     this.write({ choices: [{ index: 0, delta: {}, finish_reason }], usage });
     this.response.end("data: [DONE]\n\n");
   }
 
   /** Says all of it at once and ends. */
-  answer(content: string): void {
-    this.say(content);
-    this.end();
+  finishWithText(content: string): void {
+    this.sendText(content);
+    this.finish();
   }
 
   /** Breaks off without an end. */
-  drop(): void {
+  dropConnection(): void {
     this.response.destroy();
   }
 
@@ -109,13 +109,13 @@ export class ModelServer {
   }
 
   /** The next reply that Turnleaf asks for. */
-  next(): Promise<Reply> {
+  nextReply(): Promise<Reply> {
     const reply = this.waiting.shift();
     return reply ? Promise.resolve(reply) : new Promise((found) => this.wanted.push(found));
   }
 
   /** Refuses the next request that has no refusal yet. */
-  refuse(status: number, headers: Record<string, string> = {}, message = "refused"): void {
+  refuseNext(status: number, headers: Record<string, string> = {}, message = "refused"): void {
     this.refusals.push([status, headers, message]);
   }
 

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import type { Page, TestInfo } from "@playwright/test";
 
 import { boxFont } from "./box_font.ts";
-import { hydrated } from "./chat.ts";
-import { drawn } from "./dom.ts";
+import { waitForHydration } from "./chat.ts";
+import { waitForPaint } from "./dom.ts";
 import { expect, test as base } from "./fixtures.ts";
-import { compare, mapOf } from "./likeness.ts";
+import { comparePictures, mapOf } from "./picture_comparison.ts";
 import { decode, encode } from "./png.ts";
 
 export const WIDTHS = [390, 820, 1440];
@@ -42,18 +42,18 @@ export const test = base.extend({
 });
 
 /** Sets a page in boxes, and waits until it is. */
-export async function setInBoxes(page: Page): Promise<void> {
+export async function useBoxFont(page: Page): Promise<void> {
   await page.addStyleTag({ content: STILL });
   await page.evaluate(async () => {
     await document.fonts.load("16px Boxes");
     await document.fonts.ready;
   });
   // Sizes that scripts take are taken anew.
-  await drawn(page);
+  await waitForPaint(page);
 }
 
 /** Compares one picture with what was approved under this name; what is wrong is left beside it and said. */
-export async function look(page: Page, name: string, info: TestInfo): Promise<void> {
+export async function checkPicture(page: Page, name: string, info: TestInfo): Promise<void> {
   // A page of the application is as high as its window: it scrolls to its end.
   const fullPage = (await page.locator("body.plain").count()) > 0;
   const picture = await page.screenshot({ fullPage, animations: "disabled", scale: "css" });
@@ -61,24 +61,24 @@ export async function look(page: Page, name: string, info: TestInfo): Promise<vo
   const file = join(APPROVED, `${name}.png`);
   if (IS_REFRESH) {
     mkdirSync(APPROVED, { recursive: true });
-    const isNews = !existsSync(file) || compare(read(file), seen).wrong !== undefined;
+    const isNews = !existsSync(file) || comparePictures(read(file), seen).wrong !== undefined;
     if (isNews) writeFileSync(file, encode(seen));
     return;
   }
   if (!existsSync(file)) {
     expect.soft(undefined, `${name}: there is no approved picture; look at the new one and run \`cargo xtask pictures\``).toBeDefined();
-    await leave(info, name, { seen: picture });
+    await attachFiles(info, name, { seen: picture });
     return;
   }
-  const { wrong, difference } = compare(read(file), seen);
+  const { wrong, difference } = comparePictures(read(file), seen);
   if (wrong === undefined) return;
-  await leave(info, name, { seen: picture, approved: readFileSync(file), difference: encode(difference) });
+  await attachFiles(info, name, { seen: picture, approved: readFileSync(file), difference: encode(difference) });
   expect.soft(wrong, `${name}: if it should look like this, run \`cargo xtask pictures\``).toBeUndefined();
 }
 
 const read = (file: string) => decode(readFileSync(file));
 
-async function leave(info: TestInfo, name: string, files: Record<string, Buffer>): Promise<void> {
+async function attachFiles(info: TestInfo, name: string, files: Record<string, Buffer>): Promise<void> {
   for (const [kind, bytes] of Object.entries(files)) {
     const path = info.outputPath(`${name}.${kind}.png`);
     writeFileSync(path, bytes);
@@ -88,7 +88,7 @@ async function leave(info: TestInfo, name: string, files: Record<string, Buffer>
 
 /** Looks at a page in every width, both themes and both languages, with the script that it has. `ready` waits for what
  *  comes later than that, and opens what is to be seen in any language; what only some widths have is looked at there. */
-export async function lookAround(
+export async function checkPictures(
   page: Page, origin: string, name: string, address: string, info: TestInfo, ready?: () => Promise<void>, widths = WIDTHS,
 ): Promise<void> {
   for (const [language, themes] of LOOKS) {
@@ -96,15 +96,15 @@ export async function lookAround(
     await page.setViewportSize({ width: widths.at(-1) ?? 1440, height: HEIGHT });
     await page.goto(address);
     // Few pages do without a script.
-    if ((await page.locator("script[type=module]").count()) > 0) await hydrated(page);
+    if ((await page.locator("script[type=module]").count()) > 0) await waitForHydration(page);
     await ready?.();
-    await setInBoxes(page);
+    await useBoxFont(page);
     for (const width of widths) {
       await page.setViewportSize({ width, height: HEIGHT });
       for (const theme of themes) {
         await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-        await drawn(page);
-        await look(page, `${name}.${width}.${theme}.${language.slice(0, 2)}`, info);
+        await waitForPaint(page);
+        await checkPicture(page, `${name}.${width}.${theme}.${language.slice(0, 2)}`, info);
       }
     }
   }

@@ -11,18 +11,18 @@ export function turn(page: Page, id: string): Locator {
 }
 
 /** The ids of the turns that are in the page, root first. */
-export function inPage(page: Page): Promise<string[]> {
+export function loadedTurnIds(page: Page): Promise<string[]> {
   return turns(page).evaluateAll((all) => all.map((turn) => turn.getAttribute("data-turn-id") ?? ""));
 }
 
 /** What is drawn is drawn: two frames later. */
-export async function settled(page: Page): Promise<void> {
+export async function waitForScrollSettled(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
 /** The first turn below the header, and how high on the screen it is. */
-export async function seen(page: Page): Promise<{ id: string; y: number }> {
-  await settled(page);
+export async function firstVisibleTurn(page: Page): Promise<{ id: string; y: number }> {
+  await waitForScrollSettled(page);
   return page.evaluate(() => {
     const header = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
     for (const turn of document.querySelectorAll("article[data-turn-id]")) {
@@ -35,18 +35,18 @@ export async function seen(page: Page): Promise<{ id: string; y: number }> {
 
 /** How high on the screen a turn is. */
 export async function heightOf(page: Page, id: string): Promise<number> {
-  await settled(page);
+  await waitForScrollSettled(page);
   return turn(page, id).evaluate((turn) => turn.getBoundingClientRect().top);
 }
 
 /** Scrolls as a person does who drags the bar: to this many pixels below the top of the page. */
 export async function scrollTo(page: Page, top: number): Promise<void> {
   await page.evaluate((top) => window.scrollTo(0, top), top);
-  await settled(page);
+  await waitForScrollSettled(page);
 }
 
 /** The request that brings more turns, held until it is let go. */
-export class Gate {
+export class RequestGate {
   private open: () => void = () => {};
   private asked: () => void = () => {};
   private waiting: Promise<void> = Promise.resolve();
@@ -54,8 +54,8 @@ export class Gate {
   request: Promise<void> = Promise.resolve();
   count = 0;
 
-  static async before(page: Page): Promise<Gate> {
-    const gate = new Gate();
+  static async install(page: Page): Promise<RequestGate> {
+    const gate = new RequestGate();
     await page.route("**/api/page/load_turns", async (route) => {
       gate.count += 1;
       gate.asked();
@@ -72,12 +72,12 @@ export class Gate {
   }
 
   /** Lets it go, and all after it. */
-  letGo(): void {
+  release(): void {
     this.open();
   }
 }
 
 /** Waits until another turn is the first in the page. */
-export async function expectOtherFirst(page: Page, first: string): Promise<void> {
+export async function expectFirstTurnChanged(page: Page, first: string): Promise<void> {
   await expect(turns(page).first()).not.toHaveAttribute("data-turn-id", first);
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import type { Locator, Page } from "@playwright/test";
 
-import { hydrated } from "./chat.ts";
+import { waitForHydration } from "./chat.ts";
 import { test as base } from "./fixtures.ts";
 import { MODEL, ModelServer } from "./model_server.ts";
 import { Turnleaf } from "./turnleaf.ts";
@@ -23,7 +23,7 @@ export class ToolServer {
   }
 
   /** Lets every slow tool end. */
-  letGo(): void {
+  releaseCalls(): void {
     writeFileSync(join(this.dir, "gate"), "");
   }
 
@@ -44,7 +44,7 @@ export const test = base.extend<{ tools: ToolServer }>({
 });
 
 /** Makes a chat in which every tool of the server is on, through the API. */
-export async function chatWithTools(turnleaf: Turnleaf, title = "Tools"): Promise<string> {
+export async function createChatWithTools(turnleaf: Turnleaf, title = "Tools"): Promise<string> {
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify({ provider: "openai", model: MODEL, title });
   const made = await fetch(`${turnleaf.url}/api/chats`, { method: "POST", headers, body });
@@ -58,19 +58,19 @@ export async function chatWithTools(turnleaf: Turnleaf, title = "Tools"): Promis
 }
 
 /** Opens such a chat. */
-export async function openWithTools(page: Page, turnleaf: Turnleaf, title?: string): Promise<string> {
-  const id = await chatWithTools(turnleaf, title);
+export async function openChatWithTools(page: Page, turnleaf: Turnleaf, title?: string): Promise<string> {
+  const id = await createChatWithTools(turnleaf, title);
   await page.goto(`/c/${id}`);
-  await hydrated(page);
+  await waitForHydration(page);
   return id;
 }
 
 /** The name of a tool of the server on the wire. */
-export const wire = (tool: string): string => `files__${tool}`;
+export const wireName = (tool: string): string => `files__${tool}`;
 
-export const cards = (page: Page): Locator => page.locator("[data-segment=tool]");
-export const question = (page: Page): Locator => page.locator(".ask");
-export const decide = (page: Page, name: string): Locator => question(page).getByRole("button", { name, exact: true });
+export const toolCards = (page: Page): Locator => page.locator("[data-segment=tool]");
+export const approvalPrompt = (page: Page): Locator => page.locator(".ask");
+export const decisionButton = (page: Page, name: string): Locator => approvalPrompt(page).getByRole("button", { name, exact: true });
 
 /** What the model is told of its calls, newest last. */
 export function toolMessages(request: any): { id: string; content: string }[] {

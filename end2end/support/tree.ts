@@ -2,7 +2,7 @@
 import { MODEL, type ModelServer } from "./model_server.ts";
 import type { Turnleaf } from "./turnleaf.ts";
 
-export interface Planted {
+export interface PlantedTree {
   chat: string;
   /** The replies of the trunk, oldest first. */
   trunk: string[];
@@ -11,7 +11,7 @@ export interface Planted {
 }
 
 /** Sends a message behind a reply and waits for the answer's end; the reply's id. */
-export async function grow(turnleaf: Turnleaf, chat: string, content: string, behind?: string): Promise<string> {
+export async function addExchange(turnleaf: Turnleaf, chat: string, content: string, behind?: string): Promise<string> {
   const body = JSON.stringify({ text: content, ...(behind === undefined ? {} : { prev_turn_id: behind }) });
   const headers = { "content-type": "application/json" };
   const answer = await fetch(`${turnleaf.url}/api/chats/${chat}/turns`, { method: "POST", headers, body });
@@ -23,17 +23,17 @@ export async function grow(turnleaf: Turnleaf, chat: string, content: string, be
 }
 
 /** A chat of `trunk` exchanges, and `twigs` more that leave it in turns, the last after the newest reply but one. */
-export async function plant(turnleaf: Turnleaf, model: ModelServer, trunk: number, twigs: number): Promise<Planted> {
+export async function plantTree(turnleaf: Turnleaf, model: ModelServer, trunk: number, twigs: number): Promise<PlantedTree> {
   const answering = (async () => {
-    for (let n = 0; n < trunk + twigs; n += 1) (await model.next()).answer(`Answer ${n}`);
+    for (let n = 0; n < trunk + twigs; n += 1) (await model.nextReply()).finishWithText(`Answer ${n}`);
   })();
   const body = JSON.stringify({ provider: "openai", model: MODEL, title: "A tree" });
   const headers = { "content-type": "application/json" };
   const made = await fetch(`${turnleaf.url}/api/chats`, { method: "POST", headers, body });
   const { id: chat } = (await made.json()) as { id: string };
-  const planted: Planted = { chat, trunk: [], twigs: [] };
+  const planted: PlantedTree = { chat, trunk: [], twigs: [] };
   for (let n = 0; n < trunk; n += 1) {
-    planted.trunk.push(await grow(turnleaf, chat, `Question ${n}`, planted.trunk.at(-1)));
+    planted.trunk.push(await addExchange(turnleaf, chat, `Question ${n}`, planted.trunk.at(-1)));
   }
   const forks = planted.trunk.slice(0, -1);
   const next = { at: 0 };
@@ -41,7 +41,7 @@ export async function plant(turnleaf: Turnleaf, model: ModelServer, trunk: numbe
     while (next.at < twigs) {
       const n = next.at;
       next.at += 1;
-      planted.twigs[n] = await grow(turnleaf, chat, `Twig ${n}`, forks[n % forks.length]);
+      planted.twigs[n] = await addExchange(turnleaf, chat, `Twig ${n}`, forks[n % forks.length]);
     }
   };
   await Promise.all(Array.from({ length: Math.min(8, twigs) }, worker));

@@ -29,7 +29,7 @@ function plainEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** Runs what makes chats and older databases; what it says of them. */
-async function plant(args: string[]): Promise<any> {
+async function runPlant(args: string[]): Promise<any> {
   const program = process.env.TURNLEAF_PLANT ?? join(dirname(process.env.TURNLEAF_BINARY ?? ""), "plant");
   const child = spawn(program, args);
   let said = "";
@@ -103,15 +103,15 @@ export class Turnleaf {
   }
 
   /** Makes a chat of so many turns, which the model server's model may go on with; its turns, root first. */
-  async grow(turns: number): Promise<{ chat: string; turns: string[] }> {
+  async plantLongChat(turns: number): Promise<{ chat: string; turns: string[] }> {
     const database = `sqlite://${join(this.dir, "state", "turnleaf.db")}`;
-    return (await plant(["--database", database, "--model", MODEL, "--plain", `${turns}`]))[turns];
+    return (await runPlant(["--database", database, "--model", MODEL, "--plain", `${turns}`]))[turns];
   }
 
   /** Brings the sample of a schema from before in, as people do: with the command, while no server runs. */
-  async importOld(sample: "legacy-messages" | "legacy-messages-without-turns" | "legacy-actions"): Promise<void> {
+  async importLegacy(sample: "legacy-messages" | "legacy-messages-without-turns" | "legacy-actions"): Promise<void> {
     const file = join(this.dir, `${sample}.db`);
-    await plant(["--old", sample, file]);
+    await runPlant(["--old", sample, file]);
     await this.stop();
     const child = this.spawn(["import", "--from", sample.replace("-without-turns", ""), file]);
     await once(child, "close");

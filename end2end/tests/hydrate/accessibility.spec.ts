@@ -3,11 +3,11 @@
 // and at 200 %; and nothing that sticks covers what has the focus. What opens over a screen is in accessible_states.spec.ts. (UX-26, UX-44)
 // UX-28, UX-40 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
-import { begin, expectStatus, hydrated, idOf, latestReply, open, send, textOf } from "../../support/chat.ts";
-import { areForChinese, isForEverybody, NARROW } from "../../support/everybody.ts";
+import { startChat, expectStatus, waitForHydration, idOf, latestReply, openPage, sendMessage, textOf } from "../../support/chat.ts";
+import { expectAccessibleInChinese, expectAccessible, NARROW } from "../../support/accessibility_checks.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { live } from "../../support/lived.ts";
-import { openWithTools, question, test as withTools, wire } from "../../support/tools.ts";
+import { seedServer } from "../../support/seeded_server.ts";
+import { openChatWithTools, approvalPrompt, test as withTools, wireName } from "../../support/tools.ts";
 
 const SCREENS: [group: string, addresses: string[]][] = [
   ["the settings", ["general", "appearance", "providers", "tools"].map((name) => `/settings/${name}`)],
@@ -15,53 +15,53 @@ const SCREENS: [group: string, addresses: string[]][] = [
 ];
 
 for (const [group, addresses] of SCREENS) {
-  test(`nothing is in the way of anybody: ${group}`, async ({ page, turnleaf }) => {
+  test(`accessibility: ${group}`, async ({ page, turnleaf }) => {
     test.setTimeout(120_000);
     for (const address of addresses) {
       await page.goto(address);
-      await isForEverybody(page, address);
+      await expectAccessible(page, address);
     }
-    await areForChinese(page, turnleaf.url, addresses);
+    await expectAccessibleInChinese(page, turnleaf.url, addresses);
   });
 }
 
-test("nothing is in the way of anybody: the reference of the API", async ({ page }) => {
+test("accessibility: the API reference", async ({ page }) => {
   // Hundreds of tables: axe takes seconds for one look at them.
   test.setTimeout(240_000);
   await page.goto("/api/docs");
-  await isForEverybody(page, "/api/docs", { widths: [390], patience: 60_000 });
+  await expectAccessible(page, "/api/docs", { widths: [390], patience: 60_000 });
 });
 
 for (const third of [0, 1, 2]) {
-  test(`nothing is in the way of anybody: the gallery, part ${third + 1} of 3`, async ({ page }) => {
+  test(`accessibility: the gallery, part ${third + 1} of 3`, async ({ page }) => {
     test.setTimeout(120_000);
     await page.goto("/settings/about/gallery");
     const sheets = await page.locator(".gallery-sheets a").evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).pathname));
     expect(sheets.length).toBeGreaterThan(12);
     for (const address of sheets.filter((_, at) => at % 3 === third)) {
       await page.goto(address);
-      await isForEverybody(page, address, { within: ".gallery" });
+      await expectAccessible(page, address, { within: ".gallery" });
     }
   });
 }
 
-test("nothing is in the way of anybody: what somebody has made", async ({ page, turnleaf, model }) => {
+test("accessibility: pages with content", async ({ page, turnleaf, model }) => {
   test.setTimeout(150_000);
-  const { document, versions: [older, newer], taken } = await live(turnleaf, model);
+  const { document, versions: [older, newer], importId: taken } = await seedServer(turnleaf, model);
   const addresses = [
     "/documents", `/documents/${document}`, `/documents/${document}/edit`, `/documents/${document}/compare?left=${older}&right=${newer}`,
     "/usage", "/search?q=leaf", "/trash", "/settings/data", `/settings/data/imports/${taken}`,
   ];
   for (const address of addresses) {
     await page.goto(address);
-    await isForEverybody(page, address);
+    await expectAccessible(page, address);
   }
-  await areForChinese(page, turnleaf.url, addresses);
+  await expectAccessibleInChinese(page, turnleaf.url, addresses);
 });
 
-test("nothing is in the way of anybody: what is said about a chat", async ({ page, turnleaf, model }) => {
+test("accessibility: chat pages", async ({ page, turnleaf, model }) => {
   test.setTimeout(150_000);
-  const { chat, message, reply, ends: [left, right], graft } = await live(turnleaf, model);
+  const { chat, message, reply, leaves: [left, right], graft } = await seedServer(turnleaf, model);
   const addresses = [
     `/c/${chat}/compare?left=${left}&right=${right}`, `/c/${chat}/grafts/${graft}`, `/c/${chat}/drawing`, `/c/${chat}/find?q=leaf`,
     `/c/${chat}/export`, `/turns/${message}/edit`, `/turns/${reply}/again`, `/turns/${reply}/sent`,
@@ -69,72 +69,72 @@ test("nothing is in the way of anybody: what is said about a chat", async ({ pag
   ];
   for (const address of addresses) {
     await page.goto(address);
-    await isForEverybody(page, address);
+    await expectAccessible(page, address);
   }
-  await areForChinese(page, turnleaf.url, addresses);
-  await areForChinese(page, turnleaf.url, ["/", `/c/${chat}`, `/c/${chat}/tree`, `/c/${chat}?from=${reply}`], () => hydrated(page));
+  await expectAccessibleInChinese(page, turnleaf.url, addresses);
+  await expectAccessibleInChinese(page, turnleaf.url, ["/", `/c/${chat}`, `/c/${chat}/tree`, `/c/${chat}?from=${reply}`], () => waitForHydration(page));
 });
 
-test("nothing is in the way of anybody: a new chat, a reply, a branch that begins, its tree", async ({ page }) => {
+test("accessibility: a new chat, a reply, a new branch, its tree", async ({ page }) => {
   test.setTimeout(120_000);
-  await open(page);
-  await isForEverybody(page, "a new chat");
-  await begin(page, "Show me", "demo/tour");
+  await openPage(page);
+  await expectAccessible(page, "a new chat");
+  await startChat(page, "Show me", "demo/tour");
   await expectStatus(latestReply(page), "complete");
-  await isForEverybody(page, "a reply");
+  await expectAccessible(page, "a reply");
   const chat = new URL(page.url()).pathname;
   const reply = await idOf(latestReply(page));
-  await open(page, `${chat}?from=${reply}`);
-  await isForEverybody(page, "going on from here");
-  await open(page, `${chat}/tree`);
-  await isForEverybody(page, "the tree");
+  await openPage(page, `${chat}?from=${reply}`);
+  await expectAccessible(page, "going on from here");
+  await openPage(page, `${chat}/tree`);
+  await expectAccessible(page, "the tree");
 });
 
-test("nothing is in the way of anybody: what is not there", async ({ page, watch }) => {
+test("accessibility: not-found pages", async ({ page, watch }) => {
   watch.expect(/status of 404/);
   for (const address of ["/c/00000000-0000-7000-8000-000000000000", "/documents/none", "/nowhere"]) {
     await page.goto(address);
-    await isForEverybody(page, address);
+    await expectAccessible(page, address);
   }
 });
 
 test.describe("without a provider", () => {
-  test.use({ configured: false });
-  test("nothing is in the way of anybody: the first run", async ({ page }) => {
-    await open(page);
-    await isForEverybody(page, "the first run");
+  test.use({ withProvider: false });
+  test("accessibility: the first run", async ({ page }) => {
+    await openPage(page);
+    await expectAccessible(page, "the first run");
   });
 });
 
 withTools("nothing is in the way of anybody while a reply is written, asks, and breaks", async ({ page, turnleaf, model }) => {
   test.setTimeout(120_000);
-  await openWithTools(page, turnleaf);
-  await send(page, "Write it down");
-  const reply = await model.next();
-  reply.think("Let me see. ");
-  reply.say("Half an **answer** with `code`");
+  await openChatWithTools(page, turnleaf);
+  await sendMessage(page, "Write it down");
+  const reply = await model.nextReply();
+  reply.sendReasoning("Let me see. ");
+  reply.sendText("Half an **answer** with `code`");
   await expect(textOf(latestReply(page))).toHaveText(/Half an answer/);
-  await isForEverybody(page, "streaming");
+  await expectAccessible(page, "streaming");
   await latestReply(page).locator("details.reasoning summary").click();
   expect.soft(await violations(page), "streaming, reasoning open or closed by hand").toEqual([]);
-  reply.ask([wire("delete"), "a note"]);
-  await expect(question(page)).toBeVisible();
-  await isForEverybody(page, "approval");
-  await question(page).getByRole("button", { name: "Allow once", exact: true }).click();
-  const next = await model.next();
-  next.say("Written");
-  next.drop();
+  reply.finishWithToolCalls([wireName("delete"), "a note"]);
+  await expect(approvalPrompt(page)).toBeVisible();
+  await expectAccessible(page, "approval");
+  await approvalPrompt(page).getByRole("button", { name: "Allow once", exact: true }).click();
+  const next = await model.nextReply();
+  next.sendText("Written");
+  next.dropConnection();
   await expectStatus(latestReply(page), "error");
   await latestReply(page).getByRole("button", { name: "Details", exact: true }).click();
-  await isForEverybody(page, "error");
+  await expectAccessible(page, "error");
 });
 
-test("paper is light, and has the text over its whole width and nothing to press", async ({ page, turnleaf }) => {
-  const { chat } = await turnleaf.grow(6);
+test("print is light, full width, and without controls", async ({ page, turnleaf }) => {
+  const { chat } = await turnleaf.plantLongChat(6);
   for (const width of [600, 820, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ media: "screen", colorScheme: "dark" });
-    await open(page, `/c/${chat}`);
+    await openPage(page, `/c/${chat}`);
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     const reply = await latestReply(page).boundingBox();
     expect.soft(reply?.width, `the text at ${width}`).toBeGreaterThan(0.85 * width);
@@ -153,7 +153,7 @@ test("paper is light, and has the text over its whole width and nothing to press
   expect.soft(main?.width, "a plain page").toBeGreaterThan(0.9 * 1440);
 });
 
-test("where the colours are the system's, what is chosen, pressed and framed is still seen", async ({ page }) => {
+test("forced colors keep selected, pressed and outlined states visible", async ({ page }) => {
   await page.emulateMedia({ forcedColors: "active" });
   await page.goto("/settings/about/gallery/parts");
   const edges = (name: string) => page.getByRole("button", { name, exact: true }).first().evaluate((button) => getComputedStyle(button).borderTopStyle);
@@ -166,11 +166,11 @@ test("where the colours are the system's, what is chosen, pressed and framed is 
 });
 
 for (const viewport of NARROW) {
-  test(`what sticks never covers the focus, ${viewport.width} × ${viewport.height}`, async ({ page, turnleaf }) => {
+  test(`sticky elements never cover the focus, ${viewport.width} × ${viewport.height}`, async ({ page, turnleaf }) => {
     await page.setViewportSize(viewport);
-    const { chat } = await turnleaf.grow(8);
+    const { chat } = await turnleaf.plantLongChat(8);
     await page.goto(`/c/${chat}`);
-    await hydrated(page);
+    await waitForHydration(page);
     await page.locator("body").press("Home");
     const covered: string[] = [];
     for (let step = 0; step < 60; step += 1) {

@@ -4,23 +4,23 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { choose, expectStatus, latestReply, messageBox, open, sendButton, TEST_MODEL } from "../../support/chat.ts";
-import { drawn } from "../../support/dom.ts";
-import { isForEverybody } from "../../support/everybody.ts";
-import { attach, bring, png, text } from "../../support/files.ts";
+import { chooseModel, expectStatus, latestReply, messageBox, openPage, sendButton, TEST_MODEL } from "../../support/chat.ts";
+import { waitForPaint } from "../../support/dom.ts";
+import { expectAccessible } from "../../support/accessibility_checks.ts";
+import { attachFiles, dispatchFiles, pngFile, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { live } from "../../support/lived.ts";
-import { editBox, menu, models, users } from "../../support/verbs.ts";
+import { seedServer } from "../../support/seeded_server.ts";
+import { editBox, menuButton, modelButton, userTurns } from "../../support/turn_actions.ts";
 
 const WIDE = { width: 1440, height: 900 };
 
 /** Opens something, looks at it, and closes it again. */
 async function over(page: Page, name: string, within: string, openIt: () => Promise<void>, widths?: number[]): Promise<void> {
   await page.setViewportSize({ width: widths?.[0] ?? 1440, height: 900 });
-  await drawn(page);
+  await waitForPaint(page);
   await openIt();
   await expect(page.locator(within).first(), name).toBeVisible();
-  await isForEverybody(page, name, { within, widths });
+  await expectAccessible(page, name, { within, widths });
   await page.setViewportSize(WIDE);
 }
 
@@ -28,8 +28,8 @@ const escape = (page: Page) => page.keyboard.press("Escape");
 
 test("dialogs of a chat", async ({ page, turnleaf, model }) => {
   test.setTimeout(120_000);
-  const { chat } = await live(turnleaf, model);
-  await open(page, `/c/${chat}`);
+  const { chat } = await seedServer(turnleaf, model);
+  await openPage(page, `/c/${chat}`);
   const dialog = "dialog[open]";
   await over(page, "rename", dialog, () => page.locator(".chat-title button").click());
   await escape(page);
@@ -48,14 +48,14 @@ test("dialogs of a chat", async ({ page, turnleaf, model }) => {
 
 test("menus of a chat", async ({ page, turnleaf, model }) => {
   test.setTimeout(120_000);
-  const { chat } = await live(turnleaf, model);
-  await open(page, `/c/${chat}`);
+  const { chat } = await seedServer(turnleaf, model);
+  await openPage(page, `/c/${chat}`);
   const popover = "[popover]:popover-open";
-  await over(page, "the menu of a reply", popover, () => menu(latestReply(page)).click());
+  await over(page, "the menu of a reply", popover, () => menuButton(latestReply(page)).click());
   await escape(page);
-  await over(page, "the menu of other models", popover, () => models(latestReply(page)).click());
+  await over(page, "the menu of other models", popover, () => modelButton(latestReply(page)).click());
   await escape(page);
-  await over(page, "the menu of a message", popover, () => menu(users(page).last()).click());
+  await over(page, "the menu of a message", popover, () => menuButton(userTurns(page).last()).click());
   await escape(page);
   await over(page, "the menu of the chat", popover, () => page.getByRole("button", { name: "More for this chat" }).click());
   await escape(page);
@@ -80,8 +80,8 @@ test("bars and panels of a chat", async ({ page, turnleaf, model, context, watch
   test.setTimeout(120_000);
   watch.expectLostConnection();
   watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
-  const { chat } = await live(turnleaf, model);
-  await open(page, `/c/${chat}`);
+  const { chat } = await seedServer(turnleaf, model);
+  await openPage(page, `/c/${chat}`);
   await over(page, "the bar that finds", "[role=search]", async () => {
     await page.keyboard.press("Control+Shift+F");
     await page.getByRole("searchbox", { name: "Words to find" }).fill("leaf");
@@ -104,18 +104,18 @@ test("bars and panels of a chat", async ({ page, turnleaf, model, context, watch
   await context.setOffline(false);
 });
 
-test("what is written where it stands", async ({ page, turnleaf, model }) => {
+test("inline editors", async ({ page, turnleaf, model }) => {
   test.setTimeout(120_000);
-  const { chat } = await live(turnleaf, model);
-  await open(page, `/c/${chat}`);
+  const { chat } = await seedServer(turnleaf, model);
+  await openPage(page, `/c/${chat}`);
   await over(page, "a message that is edited", "article[data-role=user] form.editor", async () => {
-    await users(page).last().hover();
-    await users(page).last().getByRole("button", { name: "Edit your message" }).click();
+    await userTurns(page).last().hover();
+    await userTurns(page).last().getByRole("button", { name: "Edit your message" }).click();
     await expect(editBox(page)).toBeFocused();
   });
   await page.getByRole("form", { name: "Edit your message" }).getByRole("button", { name: "Cancel" }).click();
   await over(page, "a reply that is edited", "article[data-role=assistant] form.editor", async () => {
-    await menu(latestReply(page)).click();
+    await menuButton(latestReply(page)).click();
     await page.getByRole("button", { name: "Edit as new version" }).click();
   });
   await page.getByRole("button", { name: "Cancel" }).filter({ visible: true }).first().click();
@@ -133,20 +133,20 @@ test("what is written where it stands", async ({ page, turnleaf, model }) => {
 
 test("files, pictures and notes", async ({ page, model }) => {
   test.setTimeout(120_000);
-  await open(page);
-  await choose(page, TEST_MODEL);
-  await over(page, "files that are dragged over the page", ".drop-target", () => bring(page, "main", "dragover", [text("more.md", "# More")]));
-  await bring(page, ".drop-target", "drop", [text("more.md", "# More")]);
-  await attach(page, png("leaf.png"), text("notes.txt", "one\ntwo\n"));
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
+  await over(page, "files that are dragged over the page", ".drop-target", () => dispatchFiles(page, "main", "dragover", [textFile("more.md", "# More")]));
+  await dispatchFiles(page, ".drop-target", "drop", [textFile("more.md", "# More")]);
+  await attachFiles(page, pngFile("leaf.png"), textFile("notes.txt", "one\ntwo\n"));
   await expect(page.locator(".attached-item[data-state=ready]")).toHaveCount(3);
-  await isForEverybody(page, "files beside a message", { within: "form[aria-label=Message]" });
+  await expectAccessible(page, "files beside a message", { within: "form[aria-label=Message]" });
   await sendButton(page).click();
-  (await model.next()).answer("Seen.");
+  (await model.nextReply()).finishWithText("Seen.");
   await expectStatus(latestReply(page), "complete");
-  await over(page, "a picture in full", "dialog[open]", () => users(page).first().locator("a.picture").click());
+  await over(page, "a picture in full", "dialog[open]", () => userTurns(page).first().locator("a.picture").click());
   await escape(page);
   await over(page, "a note with Undo", ".toasts", async () => {
-    await menu(users(page).last()).click();
+    await menuButton(userTurns(page).last()).click();
     await page.getByRole("button", { name: /^Delete this version/ }).click();
     await expect(page.getByRole("button", { name: "Undo" })).toBeVisible();
     // A note stays while it is pointed at.

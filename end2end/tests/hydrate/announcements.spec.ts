@@ -1,7 +1,7 @@
 // What a screen reader is told, as the page's live regions say it (UX-25).
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, latestReply, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, latestReply, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 /** All that the two regions say from now on, in order. */
@@ -20,19 +20,19 @@ async function record(page: Page): Promise<() => Promise<Record<"say" | "alert",
   return () => page.evaluate(() => (window as unknown as { told: Record<"say" | "alert", string[]> }).told);
 }
 
-test("a minute of a reply is told in a few words, and never token by token", async ({ page, model }) => {
+test("a minute of a reply is announced briefly, and never token by token", async ({ page, model }) => {
   await page.clock.install();
   const told = await record(page);
-  await begin(page, "Tell me");
-  const reply = await model.next();
-  reply.say("token0 ");
+  await startChat(page, "Tell me");
+  const reply = await model.nextReply();
+  reply.sendText("token0 ");
   await expect(textOf(latestReply(page))).toContainText("token0");
   for (let second = 1; second <= 60; second += 1) {
-    reply.say(`token${second} `);
+    reply.sendText(`token${second} `);
     await page.clock.runFor(1000);
   }
   await expect(textOf(latestReply(page))).toContainText("token60");
-  reply.end();
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   await expect.poll(async () => (await told()).say.at(-1)).toBe("Reply complete, 61 words. Alt+Up to read.");
   const { say, alert } = await told();
@@ -44,7 +44,7 @@ test("a minute of a reply is told in a few words, and never token by token", asy
   expect(alert).toEqual([]);
 });
 
-test("a reply that is over before its page is there is told all the same, after where the reader is", async ({ page, model }) => {
+test("a reply that ends before its page has loaded is still announced, after the page title", async ({ page, model }) => {
   const told = await record(page);
   let release = () => {};
   const over = new Promise<void>((done) => (release = done));
@@ -53,8 +53,8 @@ test("a reply that is over before its page is there is told all the same, after 
     await over;
     await route.continue();
   });
-  await begin(page, "Tell me at once");
-  (await model.next()).answer("word ".repeat(120));
+  await startChat(page, "Tell me at once");
+  (await model.nextReply()).finishWithText("word ".repeat(120));
   const chat = async () => (await (await page.request.get("/api/chats")).json())[0];
   await expect.poll(async () => (await chat()).running).toBe(false);
   release();
@@ -68,21 +68,21 @@ test("a reply that is over before its page is there is told all the same, after 
 
 test("a reply that fails interrupts", async ({ page, model }) => {
   const told = await record(page);
-  await begin(page, "Tell me");
-  const reply = await model.next();
-  reply.say("half a ");
+  await startChat(page, "Tell me");
+  const reply = await model.nextReply();
+  reply.sendText("half a ");
   await expect(textOf(latestReply(page))).toContainText("half a");
-  reply.drop();
+  reply.dropConnection();
   await expectStatus(latestReply(page), "error");
   await expect.poll(async () => (await told()).alert).toEqual([expect.stringMatching(/^Reply failed: /)]);
   expect((await told()).say.join()).not.toContain("failed");
 });
 
-test("what is told while the palette is open is heard in it", async ({ page, model }) => {
+test("announcements made while the palette is open are heard in it", async ({ page, model }) => {
   const told = await record(page);
-  await begin(page, "Tell me");
-  const reply = await model.next();
-  reply.say("half a ");
+  await startChat(page, "Tell me");
+  const reply = await model.nextReply();
+  reply.sendText("half a ");
   await expect(textOf(latestReply(page))).toContainText("half a");
   await page.keyboard.press("Control+k");
   const palette = page.getByRole("dialog", { name: "Search and commands" });
@@ -96,7 +96,7 @@ test("what is told while the palette is open is heard in it", async ({ page, mod
     }
   });
   const before = (await told()).alert.length;
-  reply.drop();
+  reply.dropConnection();
   await expectStatus(latestReply(page), "error");
   await expect.poll(() => page.evaluate(() => (window as any).heard.join("\n"))).toMatch(/^alert: Reply failed: /m);
   // The page behind it is inert: nothing was said into it.

@@ -3,15 +3,15 @@
 import type { Locator, Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { TEST_MODEL, choose, expectStatus, hydrated, latestReply, messageBox, open, replies, send, sendButton } from "../../support/chat.ts";
-import { attach, attached, bring, png, text } from "../../support/files.ts";
+import { TEST_MODEL, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, replies, sendMessage, sendButton } from "../../support/chat.ts";
+import { attachFiles, attachmentChips, dispatchFiles, pngFile, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 const users = (page: Page): Locator => page.locator("article[data-turn-id][data-role=user]");
 const ready = (page: Page): Locator => page.locator(".attached-item[data-state=ready]");
 
-async function answered(page: Page, model: { next(): Promise<{ answer(words: string): void }> }): Promise<void> {
-  (await model.next()).answer("Seen.");
+async function answered(page: Page, model: { nextReply(): Promise<{ finishWithText(words: string): void }> }): Promise<void> {
+  (await model.nextReply()).finishWithText("Seen.");
   await expectStatus(latestReply(page), "complete");
 }
 
@@ -22,24 +22,24 @@ async function makeDocument(page: Page, title: string, content: string): Promise
 }
 
 test("files and pictures are attached by button, drop and paste, sent, and shown the same after a reload", async ({ page, model }) => {
-  await open(page);
-  await choose(page, TEST_MODEL);
-  await attach(page, text("notes.txt", "one\ntwo\n"), png("leaf.png"));
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
+  await attachFiles(page, textFile("notes.txt", "one\ntwo\n"), pngFile("leaf.png"));
   await expect(ready(page)).toHaveCount(2);
-  await bring(page, "main", "dragover", [text("more.md", "# More")]);
+  await dispatchFiles(page, "main", "dragover", [textFile("more.md", "# More")]);
   await expect(page.getByText("Drop files to attach them to your message")).toBeVisible();
-  await bring(page, ".drop-target", "drop", [text("more.md", "# More")]);
+  await dispatchFiles(page, ".drop-target", "drop", [textFile("more.md", "# More")]);
   await expect(page.getByText("Drop files to attach them to your message")).toHaveCount(0);
   await expect(ready(page)).toHaveCount(3);
-  await bring(page, "#message", "paste", [png("image.png", 600, 300, [200, 30, 30])]);
+  await dispatchFiles(page, "#message", "paste", [pngFile("image.png", 600, 300, [200, 30, 30])]);
   await expect(ready(page)).toHaveCount(4);
-  await expect(attached(page).first()).toContainText("notes.txt");
-  await send(page, "Look");
-  const request = (await model.next());
+  await expect(attachmentChips(page).first()).toContainText("notes.txt");
+  await sendMessage(page, "Look");
+  const request = (await model.nextReply());
   const content = JSON.stringify(request.request.messages.at(-1).content);
   expect(content).toContain("one\\ntwo");
   expect(content).toContain("data:image/png;base64,");
-  request.answer("Seen.");
+  request.finishWithText("Seen.");
   await expectStatus(latestReply(page), "complete");
   const look = async () => {
     const user = users(page).first();
@@ -51,19 +51,19 @@ test("files and pictures are attached by button, drop and paste, sent, and shown
     expect(await image.evaluate((image) => [image.getAttribute("width"), image.getAttribute("height")])).toEqual(["480", "240"]);
   };
   await look();
-  await expect(attached(page)).toHaveCount(0);
+  await expect(attachmentChips(page)).toHaveCount(0);
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await look();
-  await expect(attached(page)).toHaveCount(0);
+  await expect(attachmentChips(page)).toHaveCount(0);
   await users(page).first().locator("a.chip.reference").first().click();
   await expect(page).toHaveURL(/\/documents\//);
 });
 
 test("a picture opens in full with keys and gives the focus back", async ({ page, model }) => {
-  await open(page);
-  await choose(page, TEST_MODEL);
-  await attach(page, png("leaf.png"));
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
+  await attachFiles(page, pngFile("leaf.png"));
   await expect(ready(page)).toHaveCount(1);
   await sendButton(page).click();
   await answered(page, model);
@@ -78,68 +78,68 @@ test("a picture opens in full with keys and gives the focus back", async ({ page
   await expect(picture).toBeFocused();
 });
 
-test("one file that fails keeps no other, says why, and is tried again", async ({ page, watch }) => {
+test("a failed file blocks no other, shows the reason, and can be retried", async ({ page, watch }) => {
   watch.expect(/status of (503|500|422|415)/);
-  await open(page);
+  await openPage(page);
   let refused = true;
   await page.route("**/api/blobs?name=second.txt", (route) =>
     refused ? route.fulfill({ status: 500, contentType: "application/problem+json", body: JSON.stringify({ detail: "The disk is full." }) }) : route.continue());
-  await attach(page, text("first.txt", "1"), text("second.txt", "2"), text("third.txt", "3"), text("empty.txt", ""));
+  await attachFiles(page, textFile("first.txt", "1"), textFile("second.txt", "2"), textFile("third.txt", "3"), textFile("empty.txt", ""));
   await expect(ready(page)).toHaveCount(2);
-  const second = attached(page).filter({ hasText: "second.txt" });
+  const second = attachmentChips(page).filter({ hasText: "second.txt" });
   await expect(second).toContainText("The disk is full.");
-  await expect(attached(page).filter({ hasText: "empty.txt" })).toHaveAttribute("data-state", "failed");
+  await expect(attachmentChips(page).filter({ hasText: "empty.txt" })).toHaveAttribute("data-state", "failed");
   await messageBox(page).fill("Look");
   await sendButton(page).click();
   await expect(page.locator("#message-problem")).toContainText("A file could not be attached.");
   refused = false;
   await second.getByRole("button", { name: "Try again: second.txt" }).click();
   await expect(second).toHaveAttribute("data-state", "ready");
-  await attached(page).filter({ hasText: "empty.txt" }).getByRole("button", { name: "Remove empty.txt" }).click();
-  await expect(attached(page)).toHaveCount(3);
+  await attachmentChips(page).filter({ hasText: "empty.txt" }).getByRole("button", { name: "Remove empty.txt" }).click();
+  await expect(attachmentChips(page)).toHaveCount(3);
 });
 
-test("of a text in an unknown encoding a person says which it is (S-UP-11)", async ({ page, model, watch }) => {
+test("a person chooses the encoding of a text where it is unknown (S-UP-11)", async ({ page, model, watch }) => {
   watch.expect(/status of 422/);
-  await open(page);
-  await choose(page, TEST_MODEL);
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
   // "你好，世界。" in GBK.
   const buffer = Buffer.from("c4e3bac3a3accac0bde7a1a3d5e2cac7d2bbb8f6b2e2cad4a1a3", "hex");
-  await attach(page, { name: "gbk.txt", mimeType: "text/plain", buffer });
-  const file = attached(page).filter({ hasText: "gbk.txt" });
+  await attachFiles(page, { name: "gbk.txt", mimeType: "text/plain", buffer });
+  const file = attachmentChips(page).filter({ hasText: "gbk.txt" });
   await expect(file).toHaveAttribute("data-state", "failed");
   await expect(file.getByRole("button", { name: /Try again/ })).toHaveCount(0);
   await file.getByRole("button", { name: /^Read as GB/ }).first().click();
   await expect(file).toHaveAttribute("data-state", "ready");
-  await send(page, "Look");
-  const reply = await model.next();
+  await sendMessage(page, "Look");
+  const reply = await model.nextReply();
   expect(JSON.stringify(reply.request.messages.at(-1).content)).toContain("你好，世界。");
-  reply.answer("Seen.");
+  reply.finishWithText("Seen.");
   await expectStatus(latestReply(page), "complete");
 });
 
 test("files that were chosen before the page listened are attached", async ({ page }) => {
   let isChosen = false;
   await page.route("**/turnleaf.wasm", async (route) => {
-    if (!isChosen) await page.locator("input[type=file]").setInputFiles([text("early.txt", "early")]);
+    if (!isChosen) await page.locator("input[type=file]").setInputFiles([textFile("early.txt", "early")]);
     isChosen = true;
     await route.continue();
   });
-  await open(page);
+  await openPage(page);
   await expect(ready(page)).toHaveCount(1);
-  await expect(attached(page)).toContainText("early.txt");
+  await expect(attachmentChips(page)).toContainText("early.txt");
 });
 
 test("a page that is left while a file is on its way asks first", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/api/blobs?name=slow.txt", async (route) => {
     await held;
     await route.continue();
   });
-  await attach(page, text("slow.txt", "slow"));
-  await expect(attached(page).getByRole("progressbar")).toBeVisible();
+  await attachFiles(page, textFile("slow.txt", "slow"));
+  await expect(attachmentChips(page).getByRole("progressbar")).toBeVisible();
   // Browsers ask those alone who did something on the page.
   await messageBox(page).click();
   const asked = page.waitForEvent("dialog");
@@ -152,19 +152,19 @@ test("a page that is left while a file is on its way asks first", async ({ page 
 });
 
 test("a message waits for its files, shows how far they are, and goes out by itself", async ({ page, model }) => {
-  await open(page);
-  await choose(page, TEST_MODEL);
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/api/blobs?name=slow.txt", async (route) => {
     await held;
     await route.continue();
   });
-  await attach(page, text("slow.txt", "slow"), text("quick.txt", "quick"));
-  const slow = attached(page).filter({ hasText: "slow.txt" });
+  await attachFiles(page, textFile("slow.txt", "slow"), textFile("quick.txt", "quick"));
+  const slow = attachmentChips(page).filter({ hasText: "slow.txt" });
   await expect(slow.getByRole("progressbar")).toBeVisible();
   await expect(ready(page)).toHaveCount(1);
-  await send(page, "Both");
+  await sendMessage(page, "Both");
   await expect(page.getByText("Uploading 2 of 2…")).toBeVisible();
   // Who writes on does not want it to go.
   await messageBox(page).pressSequentially("!");
@@ -184,36 +184,36 @@ test("a message waits for its files, shows how far they are, and goes out by its
 });
 
 test("what is attached belongs to the draft: after a reload, and in another tab", async ({ page, context, model }) => {
-  await open(page);
-  await choose(page, TEST_MODEL);
-  await send(page, "Begin");
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
+  await sendMessage(page, "Begin");
   await answered(page, model);
   const path = new URL(page.url()).pathname;
-  await attach(page, text("notes.txt", "one"), png("leaf.png"));
+  await attachFiles(page, textFile("notes.txt", "one"), pngFile("leaf.png"));
   await expect(ready(page)).toHaveCount(2);
   await messageBox(page).fill("half a thought");
   await messageBox(page).blur();
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(ready(page)).toHaveCount(2);
   await expect(messageBox(page)).toHaveValue("half a thought");
 
   const other = await context.newPage();
-  await open(other, path);
+  await openPage(other, path);
   await expect(ready(other)).toHaveCount(2);
   await other.getByRole("button", { name: "Remove notes.txt" }).click();
   await expect(ready(page)).toHaveCount(1);
   await expect(messageBox(page)).toHaveValue("half a thought");
   await messageBox(page).press("Enter");
   await answered(page, model);
-  await expect(attached(other)).toHaveCount(0);
+  await expect(attachmentChips(other)).toHaveCount(0);
 });
 
-test("a message of nothing but an attachment is one, and a message that does not go out gives it back", async ({ page, model, watch }) => {
+test("an attachment alone can be sent, and a failed message restores it", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED/);
-  await open(page);
-  await choose(page, TEST_MODEL);
-  await attach(page, text("notes.txt", "one"));
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
+  await attachFiles(page, textFile("notes.txt", "one"));
   await expect(ready(page)).toHaveCount(1);
   await page.route("**/api/page/send_message", (route) => route.abort());
   await sendButton(page).click();
@@ -226,10 +226,10 @@ test("a message of nothing but an attachment is one, and a message that does not
   await expect(users(page)).toHaveCount(1);
 });
 
-test("a chip says what became of its document, now", async ({ page, model }) => {
+test("a chip shows the current state of its document", async ({ page, model }) => {
   const document = await makeDocument(page, "spec.md", "a\nb\nc");
-  await open(page);
-  await choose(page, TEST_MODEL);
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
   await messageBox(page).pressSequentially("@spec");
   await expect(page.getByRole("option", { name: "spec.md" })).toBeVisible();
   await messageBox(page).press("Enter");
@@ -249,7 +249,7 @@ test("a chip says what became of its document, now", async ({ page, model }) => 
 
 test("the menu behind @ by keys: filters, chooses, closes, and knows an address from a question", async ({ page }) => {
   for (const title of ["Alpha plan", "Beta plan", "Notes"]) await makeDocument(page, title, title);
-  await open(page);
+  await openPage(page);
   const box = messageBox(page);
   const list = page.getByRole("listbox", { name: "Documents" });
   await box.pressSequentially("mail me@plan");
@@ -283,7 +283,7 @@ test("the menu behind @ by keys: filters, chooses, closes, and knows an address 
 
 test("@ with lines behind a title quotes them, and says where there are none", async ({ page }) => {
   await makeDocument(page, "Ratio 3:2", "one\n两\nthree\n");
-  await open(page);
+  await openPage(page);
   const box = messageBox(page);
   const list = page.getByRole("listbox", { name: "Documents" });
   const option = list.getByRole("option");
@@ -311,7 +311,7 @@ test("@ with lines behind a title quotes them, and says where there are none", a
 test("@ finds a document that is older than those it knows, and Enter before the menu came sends nothing", async ({ page }) => {
   await makeDocument(page, "ÄLTESTE", "x");
   for (let n = 0; n < 200; n++) await makeDocument(page, `Newer ${n}`, "x");
-  await open(page);
+  await openPage(page);
   let go = () => {};
   const held = new Promise<void>((resolve) => { go = resolve; });
   await page.route("**/api/documents?*", async (route) => { await held; await route.continue(); });
@@ -328,8 +328,8 @@ test("@ finds a document that is older than those it knows, and Enter before the
 });
 
 test("Backspace in front of the words selects the last chip, then takes it away", async ({ page }) => {
-  await open(page);
-  await attach(page, text("a.txt", "a"), text("b.txt", "b"));
+  await openPage(page);
+  await attachFiles(page, textFile("a.txt", "a"), textFile("b.txt", "b"));
   await expect(ready(page)).toHaveCount(2);
   await messageBox(page).fill("words");
   await messageBox(page).press("Home");
@@ -340,24 +340,24 @@ test("Backspace in front of the words selects the last chip, then takes it away"
   await messageBox(page).press("Home");
   await messageBox(page).press("Backspace");
   await messageBox(page).press("Backspace");
-  await expect(attached(page)).toHaveText([/a\.txt/]);
+  await expect(attachmentChips(page)).toHaveText([/a\.txt/]);
   await expect(messageBox(page)).toHaveValue("words");
 });
 
 test("a long text that is pasted can become a document, and a key is remarked upon", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   const long = "0123456789 ".repeat(1_000);
   await messageBox(page).focus();
-  await bring(page, "#message", "paste", [], long);
+  await dispatchFiles(page, "#message", "paste", [], long);
   await page.getByRole("button", { name: "Keep as text" }).click();
   await expect(messageBox(page)).toHaveValue(long);
   await messageBox(page).fill("Before ");
-  await bring(page, "#message", "paste", [], long);
+  await dispatchFiles(page, "#message", "paste", [], long);
   await expect(page.locator(".attached-note")).toContainText("You pasted 11000 characters.");
   await page.getByRole("button", { name: "Attach as document" }).click();
   await expect(ready(page)).toHaveText([/Pasted text/]);
   await expect(messageBox(page)).toHaveValue("Before ");
-  await bring(page, "#message", "paste", [], "sk-proj-0123456789abcdefghij");
+  await dispatchFiles(page, "#message", "paste", [], "sk-proj-0123456789abcdefghij");
   await expect(page.locator(".hint.warning")).toContainText("This looks like an API key.");
   await messageBox(page).fill("nothing");
   await expect(page.locator(".hint.warning")).toHaveCount(0);
@@ -366,33 +366,33 @@ test("a long text that is pasted can become a document, and a key is remarked up
 test("a lost connection loses no file: it goes on when the network is back", async ({ page, context, watch }) => {
   watch.expectLostConnection();
   watch.expect(/ERR_INTERNET_DISCONNECTED/);
-  await open(page);
-  await attach(page, text("before.txt", "b"));
+  await openPage(page);
+  await attachFiles(page, textFile("before.txt", "b"));
   await expect(ready(page)).toHaveCount(1);
   await context.setOffline(true);
-  await attach(page, text("during.txt", "d"));
-  const during = attached(page).filter({ hasText: "during.txt" });
+  await attachFiles(page, textFile("during.txt", "d"));
+  const during = attachmentChips(page).filter({ hasText: "during.txt" });
   await expect(during).toContainText("Connection lost");
   await context.setOffline(false);
   await expect(ready(page)).toHaveCount(2);
 });
 
 test("a file that is too large is refused before it is sent, beside one that is not", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   const asked: string[] = [];
   page.on("request", (request) => void (request.url().includes("/api/blobs") && asked.push(request.url())));
-  await attach(page, { name: "large.txt", mimeType: "text/plain", buffer: Buffer.alloc((32 << 20) + 1, "a") }, text("small.txt", "s"));
-  await expect(attached(page).filter({ hasText: "large.txt" })).toContainText("a file has at most 32.0 MB");
+  await attachFiles(page, { name: "large.txt", mimeType: "text/plain", buffer: Buffer.alloc((32 << 20) + 1, "a") }, textFile("small.txt", "s"));
+  await expect(attachmentChips(page).filter({ hasText: "large.txt" })).toContainText("a file has at most 32.0 MB");
   await expect(ready(page)).toHaveCount(1);
   expect(asked).toHaveLength(1);
 });
 
 test("an edit shows what the message has, and keeps it", async ({ page, model }) => {
-  await open(page);
-  await choose(page, TEST_MODEL);
-  await attach(page, text("notes.txt", "one"));
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
+  await attachFiles(page, textFile("notes.txt", "one"));
   await expect(ready(page)).toHaveCount(1);
-  await send(page, "First");
+  await sendMessage(page, "First");
   await answered(page, model);
   await users(page).first().getByRole("button", { name: "Edit your message" }).click();
   const editor = page.getByRole("form", { name: "Edit your message" });
@@ -406,15 +406,15 @@ test("an edit shows what the message has, and keeps it", async ({ page, model })
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`attachments are in nobody's way, ${colorScheme}`, async ({ page, model, watch }) => {
+  test(`attachments are accessible, ${colorScheme}`, async ({ page, model, watch }) => {
     watch.expect(/status of 422/);
     test.setTimeout(120_000);
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await open(page);
-    await choose(page, TEST_MODEL);
-    await attach(page, text("a file with quite a long name that goes on and on.md", "a"), png("leaf.png"), text("empty.txt", ""));
+    await openPage(page);
+    await chooseModel(page, TEST_MODEL);
+    await attachFiles(page, textFile("a file with quite a long name that goes on and on.md", "a"), pngFile("leaf.png"), textFile("empty.txt", ""));
     await expect(ready(page)).toHaveCount(2);
-    await expect(attached(page).filter({ hasText: "empty.txt" })).toHaveAttribute("data-state", "failed");
+    await expect(attachmentChips(page).filter({ hasText: "empty.txt" })).toHaveAttribute("data-state", "failed");
     const look = async (what: string) => {
       for (const width of [390, 820, 1440]) {
         await page.setViewportSize({ width, height: 900 });
@@ -426,7 +426,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     };
     await look("composer");
     await page.getByRole("button", { name: "Remove empty.txt" }).click();
-    await send(page, "Look at these");
+    await sendMessage(page, "Look at these");
     await answered(page, model);
     await look("transcript");
   });

@@ -1,12 +1,12 @@
 // Another model answers on a branch of its own, and what was said before stays.
 // UX-08, UX-09 of docs/acceptance.md.
-import { begin, expectStatus, hydrated, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 
 test("a chat goes on with another model in a new branch, one click away", async ({ page, model }) => {
-  await begin(page, "First");
-  (await model.next()).answer("From the first.");
+  await startChat(page, "First");
+  (await model.nextReply()).finishWithText("From the first.");
   await expectStatus(latestReply(page), "complete");
   const branch = page.locator("[data-branch-id]");
   const first = await branch.getAttribute("data-branch-id");
@@ -21,7 +21,7 @@ test("a chat goes on with another model in a new branch, one click away", async 
   await messageBox(page).blur();
   await page.reload();
   // Until then Enter is a new line.
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(form.getByRole("button", { name: /new branch/ }).first()).toBeVisible();
   await expect(messageBox(page)).toHaveValue("Second");
 
@@ -36,10 +36,10 @@ test("a chat goes on with another model in a new branch, one click away", async 
   await expect(form.getByRole("button", { name: /locked/ })).toBeVisible();
 });
 
-test("a choice that the server never got comes back with the words", async ({ page, model, watch }) => {
+test("a model choice the server never received is restored with the text", async ({ page, model, watch }) => {
   watch.expectLostConnection();
-  await begin(page, "First");
-  (await model.next()).answer("From the first.");
+  await startChat(page, "First");
+  (await model.nextReply()).finishWithText("From the first.");
   await expectStatus(latestReply(page), "complete");
   await page.route("**/api/page/save_draft*", (route) => route.abort("connectionrefused"));
   const form = page.getByRole("form", { name: "Message" });
@@ -52,9 +52,9 @@ test("a choice that the server never got comes back with the words", async ({ pa
   await expect(form.getByRole("button", { name: /new branch/ }).first()).toBeVisible();
 });
 
-test("another model can be taken back before anything is sent", async ({ page, model }) => {
-  await begin(page, "First");
-  (await model.next()).answer("One.");
+test("another model can be deselected before anything is sent", async ({ page, model }) => {
+  await startChat(page, "First");
+  (await model.nextReply()).finishWithText("One.");
   await expectStatus(latestReply(page), "complete");
   const form = page.getByRole("form", { name: "Message" });
   // As often as one likes.
@@ -67,8 +67,8 @@ test("another model can be taken back before anything is sent", async ({ page, m
     await form.getByRole("button", { name: /^Stay with/ }).click();
   }
   await expect(form.getByRole("button", { name: /locked/ })).toBeVisible();
-  await send(page, "Second");
-  (await model.next()).answer("Two.");
+  await sendMessage(page, "Second");
+  (await model.nextReply()).finishWithText("Two.");
   await expect(replies(page)).toHaveCount(2);
   await expectStatus(latestReply(page), "complete");
   await expect(page.getByText(/switched to/)).toHaveCount(0);
@@ -77,8 +77,8 @@ test("another model can be taken back before anything is sent", async ({ page, m
 test("a branch whose provider is gone keeps what is written and goes on with another model", async ({ page, turnleaf, model }) => {
   const box = { id: "box", name: "Box", api: "openai_chat", base_url: model.environment.OPENAI_BASE_URL, key: "test", local_network: true, models: [MODEL] };
   expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
-  await begin(page, "First", `box/${MODEL}`);
-  (await model.next()).answer("From the box.");
+  await startChat(page, "First", `box/${MODEL}`);
+  (await model.nextReply()).finishWithText("From the box.");
   await expectStatus(latestReply(page), "complete");
   await messageBox(page).fill("half a thought");
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
@@ -86,7 +86,7 @@ test("a branch whose provider is gone keeps what is written and goes on with ano
   await expect(banner).toBeVisible();
   await expect(messageBox(page)).toHaveValue("half a thought");
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(banner).toBeVisible();
   await expect(textOf(latestReply(page))).toHaveText("From the box.");
   await expect(messageBox(page)).toHaveValue("half a thought");
@@ -94,7 +94,7 @@ test("a branch whose provider is gone keeps what is written and goes on with ano
   await expect(banner).toBeHidden();
   await expect(messageBox(page)).toBeFocused();
   await messageBox(page).press("Enter");
-  (await model.next()).answer("From another.");
+  (await model.nextReply()).finishWithText("From another.");
   await expect(replies(page)).toHaveCount(2);
   await expect(textOf(latestReply(page))).toHaveText("From another.");
   await expectStatus(latestReply(page), "complete");

@@ -1,5 +1,5 @@
 // The list of chats: under which headings they stand, which stand first, and which it leaves out.
-import { begin, expectStatus, hydrated, latestReply, messageBox, open, send } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 
@@ -10,15 +10,15 @@ const part = (page: Page, name: string): Locator => list(page).getByRole("list",
 const row = (page: Page, chat: string): Locator => list(page).locator(`.chat-link[href="${chat}"]`);
 
 /** Holds a chat of one exchange, and gives its address. */
-async function talk(page: Page, model: ModelServer, text: string): Promise<string> {
-  await begin(page, text);
-  (await model.next()).answer("Fine.");
+async function createChat(page: Page, model: ModelServer, text: string): Promise<string> {
+  await startChat(page, text);
+  (await model.nextReply()).finishWithText("Fine.");
   await page.waitForURL("**/c/*");
   await expectStatus(latestReply(page), "complete");
   return new URL(page.url()).pathname;
 }
 
-async function menu(page: Page, chat: string, deed: string): Promise<void> {
+async function chooseFromMenu(page: Page, chat: string, deed: string): Promise<void> {
   const item = list(page).locator(".chat-item").filter({ has: page.locator(`.chat-link[href="${chat}"]`) });
   await item.hover();
   await item.getByRole("button").click();
@@ -26,33 +26,33 @@ async function menu(page: Page, chat: string, deed: string): Promise<void> {
 }
 
 test("a pinned chat stands first, over a reload, until it is no longer pinned", async ({ page, model }) => {
-  const first = await talk(page, model, "First chat");
-  const second = await talk(page, model, "Second chat");
+  const first = await createChat(page, model, "First chat");
+  const second = await createChat(page, model, "Second chat");
   await expect(list(page).getByRole("heading", { name: "Today" })).toBeVisible();
   await expect(part(page, "Today").getByRole("listitem")).toHaveCount(2);
-  await menu(page, first, "Pin");
+  await chooseFromMenu(page, first, "Pin");
   await expect(part(page, "Pinned").getByRole("listitem")).toHaveCount(1);
   await expect(part(page, "Pinned").locator(`[href="${first}"]`)).toBeVisible();
   await expect(part(page, "Today").getByRole("listitem")).toHaveCount(1);
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(list(page).locator(".chat-link").first()).toHaveAttribute("href", first);
-  await menu(page, first, "Unpin");
+  await chooseFromMenu(page, first, "Unpin");
   await expect(part(page, "Pinned")).toHaveCount(0);
   await expect(list(page).locator(".chat-link").first()).toHaveAttribute("href", second);
 });
 
 test("a chat of the archive is found, and comes back with Undo or with a message", async ({ page, model }) => {
-  const first = await talk(page, model, "First chat");
-  const second = await talk(page, model, "Second chat");
-  await menu(page, first, "Archive");
+  const first = await createChat(page, model, "First chat");
+  const second = await createChat(page, model, "Second chat");
+  await chooseFromMenu(page, first, "Archive");
   await expect(row(page, first)).toHaveCount(0);
   await page.locator(".toasts").getByRole("button", { name: "Undo" }).click();
   await expect(row(page, first)).toBeVisible();
-  await menu(page, first, "Archive");
+  await chooseFromMenu(page, first, "Archive");
   await expect(row(page, first)).toHaveCount(0);
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(row(page, second)).toBeVisible();
   await expect(row(page, first)).toHaveCount(0);
   await page.keyboard.press("Control+k");
@@ -64,15 +64,15 @@ test("a chat of the archive is found, and comes back with Undo or with a message
   await expect(page).toHaveURL(first);
   // Until it is here, the box on screen is that of the other chat.
   await expect(page.getByRole("heading", { level: 1 })).toContainText("First chat");
-  await send(page, "Are you still there?");
-  (await model.next()).answer("Yes.");
+  await sendMessage(page, "Are you still there?");
+  (await model.nextReply()).finishWithText("Yes.");
   await expect(row(page, first)).toBeVisible();
 });
 
 test.describe("far from Greenwich", () => {
   test.use({ timezoneId: "Pacific/Kiritimati" });
 
-  test("a day is that of the reader, without a word of hydration", async ({ page, turnleaf }) => {
+  test("days are in the reader's time zone, without hydration warnings", async ({ page, turnleaf }) => {
     // Yesterday at 09:00 UTC is yesterday at 23:00 there, and the day before at 11:00 is yesterday at 01:00.
     const day = (days: number, hour: number) => {
       const moment = new Date();
@@ -97,7 +97,7 @@ test.describe("far from Greenwich", () => {
       const days = (Date.parse(there) - Date.parse(new Date(at * 1000 + 14 * 3_600_000).toISOString().slice(0, 10))) / 86_400_000;
       return days <= 0 ? "Today" : days === 1 ? "Yesterday" : "Previous 7 days";
     };
-    await open(page);
+    await openPage(page);
     for (const [n, at] of moments.entries()) {
       await expect(part(page, headingOf(at)).locator(".chat-name", { hasText: `Chat ${n}` })).toBeVisible();
     }
@@ -109,7 +109,7 @@ test.describe("far from Greenwich", () => {
     await page.context().clearCookies({ name: "turnleaf_zone" });
     const again = page.waitForResponse("**/api/page/list_chats*");
     await page.reload();
-    await hydrated(page);
+    await waitForHydration(page);
     await again;
     for (const [n, at] of moments.entries()) {
       await expect(part(page, headingOf(at)).locator(".chat-name", { hasText: `Chat ${n}` })).toBeVisible();
@@ -120,7 +120,7 @@ test.describe("far from Greenwich", () => {
 
 test("Today is yesterday when a tab is left open over midnight", async ({ page, model }) => {
   await page.clock.install();
-  await talk(page, model, "First chat");
+  await createChat(page, model, "First chat");
   await expect(part(page, "Today").getByRole("listitem")).toHaveCount(1);
   // The server's clock goes on as it is: what it would say tomorrow is put into its answer.
   let asked = 0;
@@ -142,26 +142,26 @@ test("Today is yesterday when a tab is left open over midnight", async ({ page, 
 });
 
 test("pages without the list lead back to the chat, and from a new chat to a new chat", async ({ page, model }) => {
-  const chat = await talk(page, model, "First chat");
+  const chat = await createChat(page, model, "First chat");
   await list(page).getByRole("link", { name: "Usage", exact: true }).click();
   await expect(page).toHaveURL("/usage");
-  await hydrated(page);
+  await waitForHydration(page);
   await page.getByRole("link", { name: "Documents", exact: true }).click();
   await expect(page).toHaveURL("/documents");
-  await hydrated(page);
+  await waitForHydration(page);
   await page.getByRole("link", { name: "Chats", exact: true }).click();
   await expect(page).toHaveURL(chat);
-  await hydrated(page);
-  await open(page, "/");
+  await waitForHydration(page);
+  await openPage(page, "/");
   await list(page).getByRole("link", { name: "Documents", exact: true }).click();
-  await hydrated(page);
+  await waitForHydration(page);
   await page.getByRole("link", { name: "Chats", exact: true }).click();
   await expect(page).toHaveURL("/");
   await expect(messageBox(page)).toBeVisible();
 });
 
-test("the palette renames, exports and looks through the chat, and leads to what comes in", async ({ page, model }) => {
-  await talk(page, model, "First chat");
+test("the palette renames, exports and searches the chat, and leads to imports", async ({ page, model }) => {
+  await createChat(page, model, "First chat");
   const palette = page.getByRole("dialog", { name: "Search and commands" });
   const command = async (words: string) => {
     await page.keyboard.press("Control+k");

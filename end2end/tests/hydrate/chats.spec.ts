@@ -2,13 +2,13 @@
 // UX-35 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, messageBox, open, send } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 
-async function talk(page: Page, model: ModelServer, words: string): Promise<string> {
-  await begin(page, words);
-  (await model.next()).answer("So.");
+async function createChat(page: Page, model: ModelServer, words: string): Promise<string> {
+  await startChat(page, words);
+  (await model.nextReply()).finishWithText("So.");
   await expectStatus(latestReply(page), "complete");
   return new URL(page.url()).pathname;
 }
@@ -18,8 +18,8 @@ function row(page: Page, chat: string) {
 }
 
 test("a chat is deleted from the list and from its header, and Undo and Ctrl+Z bring it back", async ({ page, model }) => {
-  const first = await talk(page, model, "First chat");
-  const second = await talk(page, model, "Second chat");
+  const first = await createChat(page, model, "First chat");
+  const second = await createChat(page, model, "Second chat");
   // From the list: gone at once, and the next row has the focus.
   const item = page.getByRole("listitem").filter({ has: row(page, second) });
   await item.hover();
@@ -42,9 +42,9 @@ test("a chat is deleted from the list and from its header, and Undo and Ctrl+Z b
 });
 
 test("after a chat is deleted from the list the next one has the focus", async ({ page, model }) => {
-  const first = await talk(page, model, "First chat");
-  const second = await talk(page, model, "Second chat");
-  await open(page, "/");
+  const first = await createChat(page, model, "First chat");
+  const second = await createChat(page, model, "Second chat");
+  await openPage(page, "/");
   const item = page.getByRole("listitem").filter({ has: row(page, second) });
   await item.getByRole("button", { name: /^More for/ }).focus();
   await page.keyboard.press("Enter");
@@ -53,19 +53,19 @@ test("after a chat is deleted from the list the next one has the focus", async (
 });
 
 test("a chat whose reply ended unseen has a dot until it is opened, over a reload too", async ({ page, model }) => {
-  const first = await talk(page, model, "First chat");
-  const second = await talk(page, model, "Second chat");
-  await send(page, "Go on");
-  const call = await model.next();
+  const first = await createChat(page, model, "First chat");
+  const second = await createChat(page, model, "Second chat");
+  await sendMessage(page, "Go on");
+  const call = await model.nextReply();
   await row(page, first).click();
   await expect(page).toHaveURL(first);
   // The chat that is left is on screen, and seen, until the other one is there.
   await expect(page.locator("article[data-role=user]")).toHaveCount(1);
   await expect(page.locator("article[data-role=user]")).toContainText("First chat");
-  call.answer("At last.");
+  call.finishWithText("At last.");
   await expect(row(page, second).getByText("new reply")).toBeAttached();
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(row(page, second).getByText("new reply")).toBeAttached();
   await row(page, second).click();
   await expect(row(page, second).getByText("new reply")).toHaveCount(0);
@@ -73,7 +73,7 @@ test("a chat whose reply ended unseen has a dot until it is opened, over a reloa
 
 test("the title is a button, and a rename that fails keeps what was typed", async ({ page, model, watch }) => {
   watch.expect(/rename_chat/);
-  await talk(page, model, "First chat");
+  await createChat(page, model, "First chat");
   await page.locator(".chat-title button").click();
   const field = page.getByRole("textbox", { name: "Title" });
   await field.fill("Another name");
@@ -89,8 +89,8 @@ test("the title is a button, and a rename that fails keeps what was typed", asyn
 });
 
 test("a chat that is slow to come has an outline, then a way to try again and one back", async ({ page, model }) => {
-  const first = await talk(page, model, "First chat");
-  const second = await talk(page, model, "Second chat");
+  const first = await createChat(page, model, "First chat");
+  const second = await createChat(page, model, "Second chat");
   let release = () => {};
   const held = new Promise<void>((resolve) => (release = resolve));
   await page.route("**/api/page/load_chat", async (route) => {
@@ -129,19 +129,19 @@ test("the system is told that a reply ended while nobody saw the page, and never
     };
     Object.assign(window, { Notification: Recorded, shownNotes: shown });
   });
-  await open(page, "/settings/general");
+  await openPage(page, "/settings/general");
   await page.locator("#notify").getByRole("button", { name: "On", exact: true }).click();
   await expect(page.locator("#notify").getByRole("button", { name: "On", exact: true })).toHaveAttribute("aria-pressed", "true");
-  await begin(page, "A question");
-  const call = await model.next();
+  await startChat(page, "A question");
+  const call = await model.nextReply();
   await page.waitForURL("**/c/*");
   const chat = new URL(page.url()).pathname;
-  await open(page, "/");
+  await openPage(page, "/");
   await expect(row(page, chat).getByText("answering")).toBeAttached();
   // A look has to know that it runs, or it cannot miss it later.
   await page.waitForResponse((answer) => answer.url().includes("glance_at_all") && answer.ok());
   await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
-  call.answer("A secret answer.");
+  call.finishWithText("A secret answer.");
   const notes = () => page.evaluate(() => (window as unknown as { shownNotes: { title: string; body: string }[] }).shownNotes);
   await expect.poll(async () => (await notes()).map((note) => note.body)).toEqual(["Reply complete."]);
   expect(JSON.stringify(await notes())).not.toContain("secret");
@@ -150,7 +150,7 @@ test("the system is told that a reply ended while nobody saw the page, and never
 });
 
 /** Counts the clocks of ten seconds that run in a page from its load on. */
-async function clocks(page: Page): Promise<() => Promise<number>> {
+async function observeTimers(page: Page): Promise<() => Promise<number>> {
   await page.addInitScript(() => {
     const running = new Set<number>();
     const [begin, end] = [window.setTimeout, window.clearTimeout];
@@ -172,8 +172,8 @@ async function clocks(page: Page): Promise<() => Promise<number>> {
 }
 
 test("Undo is offered for ten seconds, and then the chat is in Trash", async ({ page, model }) => {
-  const running = await clocks(page);
-  const chat = await talk(page, model, "Kept for a while");
+  const running = await observeTimers(page);
+  const chat = await createChat(page, model, "Kept for a while");
   await page.getByRole("button", { name: "More for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   const undo = page.locator(".toasts").getByRole("button", { name: "Undo" });
@@ -188,9 +188,9 @@ test("Undo is offered for ten seconds, and then the chat is in Trash", async ({ 
   await expect(page.getByRole("button", { name: "Restore Kept for a while" })).toBeVisible();
 });
 
-test("the clock of a note stands still for the focus, whatever the pointer does", async ({ page, model }) => {
-  const running = await clocks(page);
-  await talk(page, model, "Kept for a while");
+test("a toast's timer pauses while it has the focus, whatever the pointer does", async ({ page, model }) => {
+  const running = await observeTimers(page);
+  await createChat(page, model, "Kept for a while");
   await page.getByRole("button", { name: "More for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   const undo = page.locator(".toasts").getByRole("button", { name: "Undo" });

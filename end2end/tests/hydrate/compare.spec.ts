@@ -1,16 +1,16 @@
 // A path is asked again with another model while the chat is looked at, and both are compared: with the keyboard alone,
 // and with nothing in the way of anybody.
-import { TEST_MODEL, begin, expectStatus, hydrated, latestReply, replies, send, textOf } from "../../support/chat.ts";
-import { isForEverybody } from "../../support/everybody.ts";
+import { TEST_MODEL, startChat, expectStatus, waitForHydration, latestReply, replies, sendMessage, textOf } from "../../support/chat.ts";
+import { expectAccessible } from "../../support/accessibility_checks.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("a path is asked again, grows in the open chat, and is compared with the old one", async ({ page, context, model }) => {
   test.setTimeout(120_000);
-  await begin(page, "What is a tree?", TEST_MODEL);
-  (await model.next()).answer("A tall green plant.");
+  await startChat(page, "What is a tree?", TEST_MODEL);
+  (await model.nextReply()).finishWithText("A tall green plant.");
   await expectStatus(latestReply(page), "complete");
-  await send(page, "And a leaf?");
-  (await model.next()).answer("A green thing.");
+  await sendMessage(page, "And a leaf?");
+  (await model.nextReply()).finishWithText("A green thing.");
   await expectStatus(latestReply(page), "complete");
 
   // With the keyboard alone from the chat's menu to the form.
@@ -29,12 +29,12 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   // Somebody reads the new branch meanwhile.
   const reader = await context.newPage();
   await reader.goto((await page.getByRole("link", { name: "Open the new branch" }).getAttribute("href"))!);
-  await hydrated(reader);
-  (await model.next()).answer("A tall woody plant.");
-  const second = await model.next();
+  await waitForHydration(reader);
+  (await model.nextReply()).finishWithText("A tall woody plant.");
+  const second = await model.nextReply();
   await expect(replies(reader)).toHaveCount(2);
   await expect(textOf(replies(reader).first())).toHaveText("A tall woody plant.");
-  second.answer("A flat green thing.");
+  second.finishWithText("A flat green thing.");
   await expectStatus(latestReply(reader), "complete");
   await expect(textOf(latestReply(reader))).toHaveText("A flat green thing.");
   await reader.close();
@@ -45,10 +45,10 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   await expect(first.getByRole("heading", { name: "The same message on both sides" })).toBeVisible();
   await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("green");
   await expect(first.getByRole("group", { name: "Right" }).locator("ins")).toContainText("woody");
-  await isForEverybody(page, "a comparison");
+  await expectAccessible(page, "a comparison");
   await page.getByRole("link", { name: "Swap sides" }).click();
   await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("woody");
   await first.getByRole("link", { name: /Open in the chat ?: exchange 1, right side/ }).click();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(textOf(replies(page).first())).toHaveText("A tall green plant.");
 });

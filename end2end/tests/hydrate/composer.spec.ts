@@ -1,14 +1,14 @@
 // The message box: drafts that stay with their chat, keys that send and keys that must not.
 // UX-20 of docs/acceptance.md.
-import { begin, choose, expectStatus, latestReply, messageBox, open, replies, send, stopButton, textOf } from "../../support/chat.ts";
+import { startChat, chooseModel, expectStatus, latestReply, messageBox, openPage, replies, sendMessage, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { hold, said } from "../../support/verbs.ts";
+import { holdResponses, visibleTexts } from "../../support/turn_actions.ts";
 
 test("a draft stays with its chat", async ({ page, model }) => {
   const paths: string[] = [];
   for (const name of ["Apples", "Pears"]) {
-    await begin(page, name);
-    (await model.next()).answer(name);
+    await startChat(page, name);
+    (await model.nextReply()).finishWithText(name);
     await expectStatus(latestReply(page), "complete");
     paths.push(new URL(page.url()).pathname);
   }
@@ -21,12 +21,12 @@ test("a draft stays with its chat", async ({ page, model }) => {
   await chats.getByRole("link", { name: /Pears/ }).click();
   await expect(page).toHaveURL(new RegExp(paths[1]!));
   await expect(messageBox(page)).toHaveValue("about pears");
-  await open(page, paths[0]);
+  await openPage(page, paths[0]);
   await expect(messageBox(page)).toHaveValue("about apples");
 });
 
 test("a draft outlives a reload", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   await messageBox(page).fill("</textarea><script>window.__xss = 1</script> & half a thought");
   await messageBox(page).blur();
   await page.reload();
@@ -34,9 +34,9 @@ test("a draft outlives a reload", async ({ page }) => {
   expect(await page.evaluate(() => "__xss" in window)).toBe(false);
 });
 
-test("a draft that is stored behind the page that was asked for is in it", async ({ page }) => {
-  await open(page);
-  const saving = await hold(page, "save_draft");
+test("a draft saved after the page was requested is in it", async ({ page }) => {
+  await openPage(page);
+  const saving = await holdResponses(page, "save_draft");
   await messageBox(page).fill("half a thought");
   await messageBox(page).blur();
   await saving.asked;
@@ -52,16 +52,16 @@ test("a draft that is stored behind the page that was asked for is in it", async
 });
 
 test("Enter that chooses a word of an input method sends nothing", async ({ page, model }) => {
-  await open(page);
+  await openPage(page);
   await messageBox(page).fill("ni hao");
   await messageBox(page).dispatchEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true });
   await messageBox(page).dispatchEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true, cancelable: true });
   await expect(messageBox(page)).toHaveValue("ni hao");
   await messageBox(page).pressSequentially(" ma");
   await messageBox(page).press("Enter");
-  const reply = await model.next();
-  reply.say("hao");
-  reply.end();
+  const reply = await model.nextReply();
+  reply.sendText("hao");
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   await expect(page.locator("article[data-role=user]")).toHaveCount(1);
   await expect(page.locator("article[data-role=user]")).toContainText("ni hao ma");
@@ -69,14 +69,14 @@ test("Enter that chooses a word of an input method sends nothing", async ({ page
 });
 
 test("the keyboard alone sends and stops", async ({ page, model }) => {
-  await open(page);
+  await openPage(page);
   await page.keyboard.type("first line");
   await page.keyboard.press("Shift+Enter");
   await page.keyboard.type("second line");
   await page.keyboard.press("Enter");
-  const reply = await model.next();
+  const reply = await model.nextReply();
   expect(reply.request.messages.at(-1).content).toContain("first line\nsecond line");
-  reply.say("some words");
+  reply.sendText("some words");
   await expect(textOf(latestReply(page))).toHaveText("some words");
   await expect(messageBox(page)).toBeFocused();
   await page.keyboard.press("Control+Shift+Backspace");
@@ -85,11 +85,11 @@ test("the keyboard alone sends and stops", async ({ page, model }) => {
 });
 
 test("the button that stops is reached with Tab", async ({ page, model }) => {
-  await open(page);
+  await openPage(page);
   await page.keyboard.type("go");
   await page.keyboard.press("Enter");
-  const reply = await model.next();
-  reply.say("going");
+  const reply = await model.nextReply();
+  reply.sendText("going");
   // The new chat has such a button, too, until its page is that of the chat, whose box then has the focus.
   await expect(textOf(latestReply(page))).toHaveText("going");
   await expect(stopButton(page)).toBeVisible();
@@ -103,25 +103,25 @@ test("the button that stops is reached with Tab", async ({ page, model }) => {
 });
 
 test("the model stays with the branch that was begun with it", async ({ page, model }) => {
-  await open(page);
-  await choose(page, "openai/test-model");
+  await openPage(page);
+  await chooseModel(page, "openai/test-model");
   await messageBox(page).fill("Lock");
   await messageBox(page).press("Enter");
-  (await model.next()).answer("Locked.");
+  (await model.nextReply()).finishWithText("Locked.");
   await expectStatus(latestReply(page), "complete");
   await expect(page.locator("[data-branch-id]")).toContainText("locked");
   await expect(page.locator("[data-branch-id]")).toContainText("test-model");
   await expect(replies(page)).toHaveCount(1);
 });
 
-test("a message goes out behind the save of its words, at once where the page is hidden", async ({ page, model }) => {
-  await begin(page, "q1");
-  (await model.next()).answer("a1");
+test("a message is sent after its draft is saved, and at once where the page is hidden", async ({ page, model }) => {
+  await startChat(page, "q1");
+  (await model.nextReply()).finishWithText("a1");
   await expectStatus(latestReply(page), "complete");
   const asked: string[] = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname.split("/").at(-1)!));
   const held = async (words: string) => {
-    const saving = await hold(page, "save_draft");
+    const saving = await holdResponses(page, "save_draft");
     await messageBox(page).fill(words);
     await saving.asked;
     asked.length = 0;
@@ -132,8 +132,8 @@ test("a message goes out behind the save of its words, at once where the page is
   const saving = await held("q2");
   expect(asked).not.toContain("send_message");
   saving.release();
-  (await model.next()).answer("a2");
-  await expect.poll(() => said(page)).toEqual(["q1", "a1", "q2", "a2"]);
+  (await model.nextReply()).finishWithText("a2");
+  await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2"]);
   await expectStatus(latestReply(page), "complete");
   await page.unrouteAll();
 
@@ -142,14 +142,14 @@ test("a message goes out behind the save of its words, at once where the page is
     Object.defineProperty(document, "visibilityState", { get: () => "hidden", configurable: true });
     document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
   });
-  (await model.next()).answer("a3");
+  (await model.nextReply()).finishWithText("a3");
   late.release();
-  await expect.poll(() => said(page)).toEqual(["q1", "a1", "q2", "a2", "q3", "a3"]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2", "q3", "a3"]);
 });
 
 test("a draft that the server gets after its message does not come back", async ({ page, context, model }) => {
-  await begin(page, "q1");
-  (await model.next()).answer("a1");
+  await startChat(page, "q1");
+  (await model.nextReply()).finishWithText("a1");
   await expectStatus(latestReply(page), "complete");
   let [bring, begun] = [() => {}, () => {}];
   const late = new Promise<void>((done) => (bring = done));
@@ -162,7 +162,7 @@ test("a draft that the server gets after its message does not come back", async 
   await messageBox(page).fill("q2");
   await isBegun;
   await messageBox(page).press("Enter");
-  (await model.next()).answer("a2");
+  (await model.nextReply()).finishWithText("a2");
   await expectStatus(latestReply(page), "complete");
   const stored = page.waitForResponse((response) => response.url().endsWith("save_draft") && (response.request().postData() ?? "").includes("q2"));
   bring();
@@ -176,18 +176,18 @@ test("a draft that the server gets after its message does not come back", async 
   }).toPass();
 });
 
-test("what is wrong with a message is said still when another tab's draft comes", async ({ page, context, model, watch }) => {
+test("a message's error stays when another tab's draft arrives", async ({ page, context, model, watch }) => {
   watch.expect(/status of 500.*send_message/);
-  await begin(page, "q1");
-  (await model.next()).answer("a1");
+  await startChat(page, "q1");
+  (await model.nextReply()).finishWithText("a1");
   await expectStatus(latestReply(page), "complete");
   await page.route("**/api/page/send_message", (route) => route.fulfill({ status: 500, contentType: "text/plain", body: "no" }));
-  await send(page, "half a thought");
+  await sendMessage(page, "half a thought");
   const problem = page.locator("#message-problem");
   await expect(problem).not.toBeEmpty();
   const said = await problem.textContent();
   const other = await context.newPage();
-  await open(other, page.url());
+  await openPage(other, page.url());
   await expect(messageBox(other)).toHaveValue("half a thought");
   await messageBox(other).press("End");
   await messageBox(other).pressSequentially(", and the rest");
@@ -198,9 +198,9 @@ test("what is wrong with a message is said still when another tab's draft comes"
   await expect(problem).toBeEmpty();
 });
 
-test("how much is thought is read whole on a phone", async ({ page }) => {
+test("the thinking level is fully readable on a phone", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  await open(page);
+  await openPage(page);
   const level = page.getByRole("combobox", { name: "Thinking" });
   for (const word of await level.locator("option").allTextContents()) {
     await level.selectOption({ label: word });

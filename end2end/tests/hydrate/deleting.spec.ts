@@ -2,17 +2,17 @@
 // UX-24 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, open, replies, send, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, openPage, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { hold, said } from "../../support/verbs.ts";
+import { holdResponses, visibleTexts } from "../../support/turn_actions.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 
-async function talk(page: Page, model: ModelServer): Promise<void> {
-  await begin(page, "One");
-  (await model.next()).answer("First.");
+async function startChatWithReply(page: Page, model: ModelServer): Promise<void> {
+  await startChat(page, "One");
+  (await model.nextReply()).finishWithText("First.");
   await expectStatus(latestReply(page), "complete");
-  await send(page, "Two");
-  (await model.next()).answer("Second.");
+  await sendMessage(page, "Two");
+  (await model.nextReply()).finishWithText("Second.");
   await expect(replies(page)).toHaveCount(2);
   await expectStatus(latestReply(page), "complete");
 }
@@ -22,9 +22,9 @@ function menuOf(turn: Locator): Locator {
 }
 
 test("a message goes with its reply, other tabs follow, and Undo brings both back", async ({ page, context, model }) => {
-  await talk(page, model);
+  await startChatWithReply(page, model);
   const other = await context.newPage();
-  await open(other, page.url());
+  await openPage(other, page.url());
   await expect(replies(other)).toHaveCount(2);
 
   const second = page.locator("article[data-role=user]").last();
@@ -42,12 +42,12 @@ test("a message goes with its reply, other tabs follow, and Undo brings both bac
   await expect(page.getByText("Deleted 2 messages.")).toBeHidden();
   await expect(replies(other)).toHaveCount(2);
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(textOf(latestReply(page))).toHaveText("Second.");
 });
 
 test("a version is deleted and brought back with keys alone", async ({ page, model }) => {
-  await talk(page, model);
+  await startChatWithReply(page, model);
   await menuOf(latestReply(page)).focus();
   await page.keyboard.press("Enter");
   const row = latestReply(page).getByRole("button", { name: "Delete this version", exact: true });
@@ -65,7 +65,7 @@ test("a version is deleted and brought back with keys alone", async ({ page, mod
 });
 
 test("a message whose reply was deleted is tried again by mouse and by key, and the chat goes on", async ({ page, model }) => {
-  await talk(page, model);
+  await startChatWithReply(page, model);
   const second = page.locator("article[data-role=user]").last();
   for (const press of [
     () => second.getByRole("button", { name: "Try again" }).click(),
@@ -78,33 +78,33 @@ test("a message whose reply was deleted is tried again by mouse and by key, and 
     await latestReply(page).getByRole("button", { name: "Delete this version", exact: true }).click();
     await expect(replies(page)).toHaveCount(1);
     await press();
-    (await model.next()).answer("Once more.");
+    (await model.nextReply()).finishWithText("Once more.");
     await expect(replies(page)).toHaveCount(2);
     await expectStatus(latestReply(page), "complete");
     await expect(textOf(latestReply(page))).toHaveText("Once more.");
     await expect(second.getByRole("button", { name: "Try again" })).toHaveCount(0);
   }
-  await send(page, "Three");
-  (await model.next()).answer("Third.");
+  await sendMessage(page, "Three");
+  (await model.nextReply()).finishWithText("Third.");
   await expect(replies(page)).toHaveCount(3);
   await expectStatus(latestReply(page), "complete");
 });
 
 test("a reply that is written is stopped, and what comes after a deletion stands beside it", async ({ page, model }) => {
-  await begin(page, "One");
-  (await model.next()).answer("First.");
+  await startChat(page, "One");
+  (await model.nextReply()).finishWithText("First.");
   await expectStatus(latestReply(page), "complete");
-  await send(page, "Two");
-  const running = await model.next();
-  running.say("half");
+  await sendMessage(page, "Two");
+  const running = await model.nextReply();
+  running.sendText("half");
   await expect(textOf(latestReply(page))).toHaveText("half");
   const second = page.locator("article[data-role=user]").last();
   await menuOf(second).click();
   await second.getByRole("button", { name: /^Delete this version/ }).click();
   await running.closed;
   await expect(replies(page)).toHaveCount(1);
-  await send(page, "Three");
-  (await model.next()).answer("Third.");
+  await sendMessage(page, "Three");
+  (await model.nextReply()).finishWithText("Third.");
   await expect(replies(page)).toHaveCount(2);
   await expectStatus(latestReply(page), "complete");
 
@@ -112,52 +112,52 @@ test("a reply that is written is stopped, and what comes after a deletion stands
   await page.goto("/trash");
   await page.getByRole("button", { name: /^Restore Two/ }).click();
   await expect(page).toHaveURL(new RegExp(chat));
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(textOf(latestReply(page))).toHaveText("half");
   await expectStatus(latestReply(page), "cancelled");
   await expect(page.getByRole("button", { name: "1/2" })).toBeVisible();
 });
 
-test("a version is gone before the server has answered, with Undo, and where the path goes on is found then", async ({ page, model }) => {
-  await talk(page, model);
-  const held = await hold(page, "delete_turn");
+test("a version is deleted optimistically, with Undo, and the path is resolved afterwards", async ({ page, model }) => {
+  await startChatWithReply(page, model);
+  const held = await holdResponses(page, "delete_turn");
   await menuOf(latestReply(page)).click();
   await latestReply(page).getByRole("button", { name: "Delete this version", exact: true }).click();
-  await expect.poll(() => said(page)).toEqual(["One", "First.", "Two"]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["One", "First.", "Two"]);
   await expect(page.locator(".toast")).toContainText("Deleted 1 message.");
   await expect(page.locator("#say")).toHaveText("Deleted. Undo available.");
   await held.asked;
   // The page looks at the chat meanwhile, which has the reply still or not any more.
   await page.waitForRequest("**/api/page/glance*").catch(() => {});
-  expect(await said(page)).toEqual(["One", "First.", "Two"]);
+  expect(await visibleTexts(page)).toEqual(["One", "First.", "Two"]);
   held.release();
   await page.locator(".toast").getByRole("button", { name: "Undo" }).click();
-  await expect.poll(() => said(page)).toEqual(["One", "First.", "Two", "Second."]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["One", "First.", "Two", "Second."]);
   await page.reload();
-  await hydrated(page);
-  expect(await said(page)).toEqual(["One", "First.", "Two", "Second."]);
+  await waitForHydration(page);
+  expect(await visibleTexts(page)).toEqual(["One", "First.", "Two", "Second."]);
 });
 
-test("Undo that comes before the answer brings a version back at once and for good", async ({ page, model }) => {
-  await talk(page, model);
-  const held = await hold(page, "delete_turn");
+test("Undo before the response restores a version at once and permanently", async ({ page, model }) => {
+  await startChatWithReply(page, model);
+  const held = await holdResponses(page, "delete_turn");
   await menuOf(latestReply(page)).click();
   await latestReply(page).getByRole("button", { name: "Delete this version", exact: true }).click();
-  await expect.poll(() => said(page)).toEqual(["One", "First.", "Two"]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["One", "First.", "Two"]);
   await held.asked;
   await page.keyboard.press("Control+z");
-  await expect.poll(() => said(page)).toEqual(["One", "First.", "Two", "Second."]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["One", "First.", "Two", "Second."]);
   const restored = page.waitForResponse(/restore_deletion/);
   held.release();
   await (await restored).finished();
   await page.reload();
-  await hydrated(page);
-  expect(await said(page)).toEqual(["One", "First.", "Two", "Second."]);
+  await waitForHydration(page);
+  expect(await visibleTexts(page)).toEqual(["One", "First.", "Two", "Second."]);
 });
 
-test("a version that the server does not delete comes back, and that is said where it is", async ({ page, model, watch }) => {
+test("a version the server fails to delete is restored, with an error in its place", async ({ page, model, watch }) => {
   watch.expect(/status of 503.*delete_turn/);
-  await talk(page, model);
+  await startChatWithReply(page, model);
   let go = () => {};
   const held = new Promise<void>((resolve) => { go = resolve; });
   await page.route("**/api/page/delete_turn", async (route) => {
@@ -167,10 +167,10 @@ test("a version that the server does not delete comes back, and that is said whe
   const second = page.locator("article[data-role=user]").last();
   await menuOf(second).click();
   await second.getByRole("button", { name: "Delete this version and 1 message below" }).click();
-  await expect.poll(() => said(page)).toEqual(["One", "First."]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["One", "First."]);
   await expect(page.locator(".toast")).toContainText("Deleted 2 messages.");
   go();
-  await expect.poll(() => said(page)).toEqual(["One", "First.", "Two", "Second."]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["One", "First.", "Two", "Second."]);
   await expect(second.locator(".refused")).toBeVisible();
   await expect(page.locator("#alert")).not.toBeEmpty();
   await expect(page.locator(".toast")).toHaveCount(0);

@@ -1,54 +1,54 @@
 // A reply that ended before its time says why, and goes on when it is asked to (reliability.md F10).
-import { begin, expectStatus, hydrated, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { users } from "../../support/verbs.ts";
+import { userTurns } from "../../support/turn_actions.ts";
 
 const LIMIT = "The reply reached the model's length limit.";
 
 test("a reply that reached its length says so, and Continue asks for the rest without the draft", async ({ page, model }) => {
-  await begin(page, "Tell me everything");
-  const reply = await model.next();
-  reply.say("Half of");
+  await startChat(page, "Tell me everything");
+  const reply = await model.nextReply();
+  reply.sendText("Half of");
   await expect(textOf(latestReply(page))).toHaveText("Half of");
   await expect(page.getByText(LIMIT)).toHaveCount(0);
-  reply.end("length");
+  reply.finish("length");
   await expectStatus(latestReply(page), "complete");
   await expect(latestReply(page).getByText(LIMIT)).toBeVisible();
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(latestReply(page).getByText(LIMIT)).toBeVisible();
   await messageBox(page).fill("half a thought");
   await latestReply(page).getByRole("button", { name: "Continue" }).click();
-  const rest = await model.next();
+  const rest = await model.nextReply();
   expect(rest.request.messages.map((message: any) => message.content)).toEqual(["Tell me everything", "Half of", "Continue"]);
-  rest.answer("it all.");
+  rest.finishWithText("it all.");
   await expect(replies(page)).toHaveCount(2);
-  await expect(users(page).last()).toContainText("Continue");
+  await expect(userTurns(page).last()).toContainText("Continue");
   await expect(textOf(latestReply(page))).toHaveText("it all.");
   await expect(messageBox(page)).toHaveValue("half a thought");
   // Why it ended stays; it has gone on already.
   await expect(page.getByText(LIMIT)).toHaveCount(1);
   await expect(page.getByRole("button", { name: "Continue" })).toHaveCount(0);
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(messageBox(page)).toHaveValue("half a thought");
 });
 
 test("a reply that a filter ended says so", async ({ page, model }) => {
-  await begin(page, "Tell me something");
-  const reply = await model.next();
-  reply.say("Once upon a");
-  reply.end("content_filter");
+  await startChat(page, "Tell me something");
+  const reply = await model.nextReply();
+  reply.sendText("Once upon a");
+  reply.finish("content_filter");
   await expectStatus(latestReply(page), "complete");
   await expect(latestReply(page).getByText("A content filter of the provider ended the reply here.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Continue" })).toHaveCount(0);
 });
 
 test("Continue that is pressed twice continues once", async ({ page, model }) => {
-  await begin(page, "Tell me everything");
-  const reply = await model.next();
-  reply.say("Half of");
-  reply.end("length");
+  await startChat(page, "Tell me everything");
+  const reply = await model.nextReply();
+  reply.sendText("Half of");
+  reply.finish("length");
   await expectStatus(latestReply(page), "complete");
   const asked: string[] = [];
   await page.route("**/api/page/send_message", async (route) => {
@@ -62,11 +62,11 @@ test("Continue that is pressed twice continues once", async ({ page, model }) =>
   });
   await expect.poll(() => asked.length).toBe(2);
   expect(new Set(asked).size).toBe(1);
-  (await model.next()).answer("it all.");
+  (await model.nextReply()).finishWithText("it all.");
   await expect(replies(page)).toHaveCount(2);
   await expectStatus(latestReply(page), "complete");
-  await expect(users(page)).toHaveCount(2);
+  await expect(userTurns(page)).toHaveCount(2);
   await page.reload();
-  await expect(users(page)).toHaveCount(2);
+  await expect(userTurns(page)).toHaveCount(2);
   expect(model.asked).toBe(2);
 });

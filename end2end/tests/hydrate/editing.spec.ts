@@ -1,17 +1,17 @@
 // Words that are being edited: what becomes of them when the reader goes elsewhere, and answers that come late.
 import { violations } from "../../support/axe.ts";
-import { expectStatus, hydrated, latestReply, messageBox, send, stopButton, textOf } from "../../support/chat.ts";
-import { attach, attached, bring, png, text } from "../../support/files.ts";
+import { expectStatus, waitForHydration, latestReply, messageBox, sendMessage, stopButton, textOf } from "../../support/chat.ts";
+import { attachFiles, attachmentChips, dispatchFiles, pngFile, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { editBox, hold, said, tabTo, talk, users } from "../../support/verbs.ts";
+import { editBox, holdResponses, visibleTexts, tabTo, holdConversation, userTurns } from "../../support/turn_actions.ts";
 
 const edit = { name: "Edit your message" };
 
 for (const call of ["retry_reply", "edit_turn"]) {
-  test(`an answer of ${call} that comes after the reader has left the chat disturbs nobody`, async ({ page, model }) => {
-    await talk(page, model, 1, "other ");
-    await talk(page, model, 1);
-    const held = await hold(page, call);
+  test(`a late response of ${call} after the reader left the chat changes nothing`, async ({ page, model }) => {
+    await holdConversation(page, model, 1, "other ");
+    await holdConversation(page, model, 1);
+    const held = await holdResponses(page, call);
     const answered = page.waitForResponse(new RegExp(call));
     if (call === "retry_reply") {
       await latestReply(page).getByRole("button", { name: "Try again" }).click();
@@ -19,15 +19,15 @@ for (const call of ["retry_reply", "edit_turn"]) {
       await messageBox(page).press("ArrowUp");
       await editBox(page).press("Enter");
     }
-    (await model.next()).answer("late");
+    (await model.nextReply()).finishWithText("late");
     await held.asked;
     await page.getByRole("link", { name: "other q1" }).click();
-    await expect.poll(() => said(page)).toEqual(["other q1", "other a1"]);
+    await expect.poll(() => visibleTexts(page)).toEqual(["other q1", "other a1"]);
     held.release();
     await (await answered).finished();
-    await send(page, "after");
-    (await model.next()).answer("still here");
-    await expect.poll(() => said(page)).toEqual(["other q1", "other a1", "after", "still here"]);
+    await sendMessage(page, "after");
+    (await model.nextReply()).finishWithText("still here");
+    await expect.poll(() => visibleTexts(page)).toEqual(["other q1", "other a1", "after", "still here"]);
     await expectStatus(latestReply(page), "complete");
     await page.getByRole("link", { name: "q1", exact: true }).click();
     await expect(textOf(latestReply(page))).toHaveText("late");
@@ -35,18 +35,18 @@ for (const call of ["retry_reply", "edit_turn"]) {
 }
 
 test("the words of an edit survive another chat and a reload, and are gone after ten minutes", async ({ page, model }) => {
-  await talk(page, model, 1, "other ");
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1, "other ");
+  await holdConversation(page, model, 1);
   await messageBox(page).press("ArrowUp");
   await editBox(page).fill("half a thought");
   await page.getByRole("link", { name: "other q1" }).click();
-  await expect.poll(() => said(page)).toEqual(["other q1", "other a1"]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["other q1", "other a1"]);
   await page.getByRole("link", { name: "q1", exact: true }).click();
-  await expect.poll(() => said(page)).toEqual(["q1", "a1"]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1"]);
   await messageBox(page).press("ArrowUp");
   await expect(editBox(page)).toHaveValue("half a thought");
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await messageBox(page).press("ArrowUp");
   await expect(editBox(page)).toHaveValue("half a thought");
   await editBox(page).press("Escape");
@@ -56,32 +56,32 @@ test("the words of an edit survive another chat and a reload, and are gone after
 });
 
 test("a sent edit is not there again when its message is edited once more", async ({ page, model }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   await messageBox(page).press("ArrowUp");
   await editBox(page).fill("other words");
   await editBox(page).press("Enter");
-  (await model.next()).answer("b1");
-  await expect.poll(() => said(page)).toEqual(["other words", "b1"]);
+  (await model.nextReply()).finishWithText("b1");
+  await expect.poll(() => visibleTexts(page)).toEqual(["other words", "b1"]);
   await expectStatus(latestReply(page), "complete");
-  await users(page).first().getByRole("button", { name: "Previous version" }).click();
-  await expect.poll(() => said(page)).toEqual(["q1", "a1"]);
+  await userTurns(page).first().getByRole("button", { name: "Previous version" }).click();
+  await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1"]);
   await messageBox(page).press("ArrowUp");
   await expect(editBox(page)).toHaveValue("q1");
 });
 
 test("the answer to one edit leaves another edit open, with its words and the focus", async ({ page, model }) => {
-  await talk(page, model, 2);
-  const held = await hold(page, "edit_turn");
+  await holdConversation(page, model, 2);
+  const held = await holdResponses(page, "edit_turn");
   await messageBox(page).press("ArrowUp");
   await editBox(page).fill("second");
   await editBox(page).press("Enter");
   await expect(page.getByRole("form", edit).getByRole("button", { name: "Sending…" })).toBeVisible();
   await expect(editBox(page)).not.toBeEditable();
-  (await model.next()).answer("b2");
+  (await model.nextReply()).finishWithText("b2");
   await held.asked;
   await editBox(page).press("Escape");
-  await users(page).first().hover();
-  await users(page).first().getByRole("button", edit).click();
+  await userTurns(page).first().hover();
+  await userTurns(page).first().getByRole("button", edit).click();
   await editBox(page).fill("first");
   held.release();
   await expect(page.locator("[data-block-type=text]", { hasText: "b2" })).toBeVisible();
@@ -90,28 +90,28 @@ test("the answer to one edit leaves another edit open, with its words and the fo
 });
 
 test("Esc leaves an edit from each of its parts, and the reply goes on", async ({ page, model }) => {
-  await talk(page, model, 1);
-  await send(page, "q2");
-  const running = await model.next();
-  running.say("one ");
+  await holdConversation(page, model, 1);
+  await sendMessage(page, "q2");
+  const running = await model.nextReply();
+  running.sendText("one ");
   await expect(textOf(latestReply(page))).toHaveText("one");
   for (const part of ["Cancel", "Send"]) {
-    await users(page).first().hover();
-    await users(page).first().getByRole("button", edit).click();
+    await userTurns(page).first().hover();
+    await userTurns(page).first().getByRole("button", edit).click();
     await expect(editBox(page)).toBeFocused();
     await tabTo(page, page.getByRole("form", edit).getByRole("button", { name: part }));
     await page.keyboard.press("Escape");
     await expect(editBox(page)).toHaveCount(0);
-    await expect(users(page).first().getByRole("button", edit)).toBeFocused();
+    await expect(userTurns(page).first().getByRole("button", edit)).toBeFocused();
     await expect(stopButton(page)).toBeVisible();
   }
-  running.answer("two");
+  running.finishWithText("two");
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("one two");
 });
 
-test("what is wrong with an edit belongs to its box and is said", async ({ page, model }) => {
-  await talk(page, model, 1);
+test("an edit's error belongs to its box and is announced", async ({ page, model }) => {
+  await holdConversation(page, model, 1);
   await messageBox(page).press("ArrowUp");
   await editBox(page).fill(" ");
   await editBox(page).press("Enter");
@@ -124,18 +124,18 @@ test("what is wrong with an edit belongs to its box and is said", async ({ page,
 });
 
 test("files go into the message that is edited, by button, paste and drop, and not into the next one", async ({ page, model }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   await messageBox(page).press("ArrowUp");
   const form = page.getByRole("form", edit);
-  await form.getByLabel("Attach files").setInputFiles(text("notes.txt", "one\ntwo\n"));
-  await bring(page, "form.editor textarea", "paste", [png("image.png")]);
-  await bring(page, "main", "dragover", [text("more.md", "# More")]);
+  await form.getByLabel("Attach files").setInputFiles(textFile("notes.txt", "one\ntwo\n"));
+  await dispatchFiles(page, "form.editor textarea", "paste", [pngFile("image.png")]);
+  await dispatchFiles(page, "main", "dragover", [textFile("more.md", "# More")]);
   await expect(page.getByText("Drop files to attach them to the message you edit")).toBeVisible();
-  await bring(page, "main", "drop", [text("more.md", "# More")]);
+  await dispatchFiles(page, "main", "drop", [textFile("more.md", "# More")]);
   const added = form.getByRole("list", { name: "Attached" }).getByRole("listitem");
   await expect(added).toHaveCount(3);
   await expect(form.locator("[data-state=ready]")).toHaveCount(3);
-  await expect(attached(page)).toHaveCount(3);
+  await expect(attachmentChips(page)).toHaveCount(3);
   expect(await violations(page)).toEqual([]);
   await form.getByRole("button", { name: "Remove more.md" }).click();
   await expect(added).toHaveCount(2);
@@ -146,24 +146,24 @@ test("files go into the message that is edited, by button, paste and drop, and n
   await expect(added).toHaveText([/notes.txt/, /image.png/]);
   await editBox(page).fill("q1 with files");
   await editBox(page).press("Enter");
-  const reply = await model.next();
+  const reply = await model.nextReply();
   const content = JSON.stringify(reply.request.messages.at(-1).content);
   expect(content).toContain("one\\ntwo");
   expect(content).toContain("data:image/png;base64,");
   expect(content).not.toContain("# More");
-  reply.answer("Seen.");
+  reply.finishWithText("Seen.");
   await expectStatus(latestReply(page), "complete");
-  await expect(users(page).first()).toContainText("notes.txt");
+  await expect(userTurns(page).first()).toContainText("notes.txt");
   // Of the next message it is not.
-  await expect(attached(page)).toHaveCount(0);
+  await expect(attachmentChips(page)).toHaveCount(0);
 });
 
 test("what a message has attached is kept or taken away where it is edited, with keys alone", async ({ page, model }) => {
-  await talk(page, model, 1);
-  await attach(page, text("one.txt", "first file"), text("two.txt", "second file"));
+  await holdConversation(page, model, 1);
+  await attachFiles(page, textFile("one.txt", "first file"), textFile("two.txt", "second file"));
   await expect(page.locator(".composer [data-state=ready]")).toHaveCount(2);
-  await send(page, "Read them");
-  (await model.next()).answer("Read.");
+  await sendMessage(page, "Read them");
+  (await model.nextReply()).finishWithText("Read.");
   await expectStatus(latestReply(page), "complete");
   await messageBox(page).press("ArrowUp");
   const items = page.locator("form.editor .attached-item");
@@ -175,23 +175,23 @@ test("what a message has attached is kept or taken away where it is edited, with
   await expect(page.getByRole("button", { name: "Remove two.txt" })).toBeFocused();
   await editBox(page).press("Home");
   await editBox(page).press("Enter");
-  const reply = await model.next();
+  const reply = await model.nextReply();
   const content = JSON.stringify(reply.request.messages.at(-1).content);
   expect(content).toContain("second file");
   expect(content).not.toContain("first file");
-  reply.answer("Read it.");
+  reply.finishWithText("Read it.");
   await expect(textOf(latestReply(page))).toHaveText("Read it.");
-  await expect(users(page).last().locator(".chip.reference")).toHaveText([/two.txt/]);
+  await expect(userTurns(page).last().locator(".chip.reference")).toHaveText([/two.txt/]);
 });
 
 test("an edit waits for its files, says so, and goes out by itself", async ({ page, model }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   let go = () => {};
   const held = new Promise<void>((resolve) => { go = resolve; });
   await page.route("**/api/blobs*", async (route) => { await held; await route.continue(); });
   await messageBox(page).press("ArrowUp");
   const form = page.getByRole("form", edit);
-  await form.getByLabel("Attach files").setInputFiles(text("slow.txt", "slow words"));
+  await form.getByLabel("Attach files").setInputFiles(textFile("slow.txt", "slow words"));
   await editBox(page).press("Enter");
   await expect(form.getByText("Uploading 1 of 1…")).toBeVisible();
   await expect(page.locator("#say")).toHaveText("Your message goes out when the files are there.");
@@ -203,8 +203,8 @@ test("an edit waits for its files, says so, and goes out by itself", async ({ pa
   await expect(form.getByText("Uploading 1 of 1…")).toBeVisible();
   expect(model.asked).toBe(1);
   go();
-  const reply = await model.next();
+  const reply = await model.nextReply();
   expect(JSON.stringify(reply.request.messages.at(-1).content)).toContain("slow words");
-  reply.answer("Got it.");
+  reply.finishWithText("Got it.");
   await expect(textOf(latestReply(page))).toHaveText("Got it.");
 });

@@ -1,13 +1,13 @@
 // What a reply that failed offers beside another try, by why it failed, and a try that waits.
 // UX-15 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
-import { begin, expectStatus, hydrated, latestReply, send, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { editBox, heading, talk, users, versions } from "../../support/verbs.ts";
+import { editBox, turnHeading, holdConversation, userTurns, versionSwitcher } from "../../support/turn_actions.ts";
 
 test("a refused key leads to its provider's card, and another model answers in its place", async ({ page, model }) => {
-  model.refuse(401);
-  await begin(page, "Knock");
+  model.refuseNext(401);
+  await startChat(page, "Knock");
   await expectStatus(latestReply(page), "error");
   const panel = latestReply(page).locator("[data-error=provider_auth]");
   await expect(panel).toContainText("Replace the key in the settings of the provider");
@@ -15,7 +15,7 @@ test("a refused key leads to its provider's card, and another model answers in i
   await expect(page).toHaveURL(/\/settings\/providers#provider-openai$/);
   await expect(page.locator("#provider-openai")).toBeInViewport();
   await page.goBack();
-  await hydrated(page);
+  await waitForHydration(page);
   await panel.getByRole("link", { name: "Try again with…" }).click();
   const dialog = page.getByRole("dialog", { name: "Try again with…" });
   await expect(dialog).toBeVisible();
@@ -23,13 +23,13 @@ test("a refused key leads to its provider's card, and another model answers in i
   await dialog.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
   await dialog.getByRole("button", { name: "Try again" }).click();
   await expectStatus(latestReply(page), "complete");
-  await expect(versions(latestReply(page))).toContainText("2/2");
+  await expect(versionSwitcher(latestReply(page))).toContainText("2/2");
 });
 
 test("a reply that the provider stopped leads to its message, in its place and with keys alone", async ({ page, model }) => {
-  await begin(page, "Say it");
-  const reply = await model.next();
-  reply.end("content_filter");
+  await startChat(page, "Say it");
+  const reply = await model.nextReply();
+  reply.finish("content_filter");
   await expectStatus(latestReply(page), "error");
   const edit = latestReply(page).locator("[data-error=content_filtered]").getByRole("button", { name: "Edit your message" });
   await edit.focus();
@@ -37,16 +37,16 @@ test("a reply that the provider stopped leads to its message, in its place and w
   await expect(editBox(page)).toBeFocused();
   await expect(editBox(page)).toHaveValue("Say it");
   await page.keyboard.press("Escape");
-  await expect(users(page).first().getByRole("button", { name: "Edit your message" })).toBeFocused();
+  await expect(userTurns(page).first().getByRole("button", { name: "Edit your message" })).toBeFocused();
   // On the reply, the key for editing still edits the reply's own turn, if anything.
-  await heading(latestReply(page)).focus();
+  await turnHeading(latestReply(page)).focus();
   await page.keyboard.press("e");
-  await expect(users(page).first().getByRole("textbox")).toHaveCount(0);
+  await expect(userTurns(page).first().getByRole("textbox")).toHaveCount(0);
 });
 
-test("a try that waits is counted down, and said to a screen reader as it was at first", async ({ page, model }) => {
-  model.refuse(429, { "retry-after": "4" });
-  await begin(page, "Wait");
+test("a pending retry is counted down, and announced once to a screen reader", async ({ page, model }) => {
+  model.refuseNext(429, { "retry-after": "4" });
+  await startChat(page, "Wait");
   const line = latestReply(page).locator(".status-line");
   await expect(line).toContainText("Attempt 2 of");
   const [shown, told] = [line.locator(".countdown"), line.locator(".quiet")];
@@ -56,23 +56,23 @@ test("a try that waits is counted down, and said to a screen reader as it was at
   await expect(shown).not.toHaveText(first ?? "");
   await expect(shown).toHaveText(/^Next try in [123] s\.$/);
   await expect(told).toHaveText(first ?? "");
-  (await model.next()).answer("Here.");
+  (await model.nextReply()).finishWithText("Here.");
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("Here.");
 });
 
-test("a try that waits need not be waited for", async ({ page, model }) => {
-  model.refuse(429, { "retry-after": "20" });
-  await begin(page, "Wait");
+test("a pending retry can be started at once", async ({ page, model }) => {
+  model.refuseNext(429, { "retry-after": "20" });
+  await startChat(page, "Wait");
   await latestReply(page).locator(".status-line").getByRole("button", { name: "Stop waiting" }).click();
   await expectStatus(latestReply(page), "cancelled");
   expect(model.asked).toBe(1);
 });
 
 test("a conversation that is too long says by how much, what in it is big, and where to branch from", async ({ page, model }) => {
-  await talk(page, model, 1);
-  model.refuse(400, {}, "This model's maximum context length is 200000 tokens. However, your messages resulted in 210000 tokens.");
-  await send(page, "word ".repeat(2_000));
+  await holdConversation(page, model, 1);
+  model.refuseNext(400, {}, "This model's maximum context length is 200000 tokens. However, your messages resulted in 210000 tokens.");
+  await sendMessage(page, "word ".repeat(2_000));
   await expectStatus(latestReply(page), "error");
   const panel = latestReply(page).locator("[data-error=context_too_long]");
   await expect(panel).toContainText("Too long for this model (210k of 200k tokens).");
@@ -86,7 +86,7 @@ test("a conversation that is too long says by how much, what in it is big, and w
   await expect(big.getByRole("listitem").first()).toContainText("word word");
   expect(await violations(page)).toEqual([]);
   await page.goBack();
-  await hydrated(page);
+  await waitForHydration(page);
   await panel.getByRole("link", { name: "Branch earlier" }).click();
   await expect(page).toHaveURL(/\?from=/);
   await expect(page.getByText("messages below are hidden")).toBeVisible();

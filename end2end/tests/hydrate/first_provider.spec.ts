@@ -2,16 +2,16 @@
 // there without a reload, in other tabs too.
 // UX-01 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
-import { expectStatus, latestReply, messageBox, open } from "../../support/chat.ts";
+import { expectStatus, latestReply, messageBox, openPage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 
-test.use({ configured: false });
+test.use({ withProvider: false });
 
-test("an address that does not answer is said in place, and the next one is the same connection's", async ({ page, context, model, turnleaf }) => {
-  await open(page);
+test("an unreachable address is reported in place, and correcting it keeps the connection", async ({ page, context, model, turnleaf }) => {
+  await openPage(page);
   const other = await context.newPage();
-  await open(other);
+  await openPage(other);
   const way = page.getByRole("link", { name: "Ollama" });
   await way.click();
   await expect(way).toHaveAttribute("aria-expanded", "true");
@@ -37,15 +37,15 @@ test("an address that does not answer is said in place, and the next one is the 
   expect(stored.map((provider: { id: string }) => provider.id)).toEqual(["ollama"]);
   await page.keyboard.type("Hello");
   await page.keyboard.press("Enter");
-  const reply = await model.next();
+  const reply = await model.nextReply();
   expect(reply.request.model).toBe(MODEL);
-  reply.answer("Hi.");
+  reply.finishWithText("Hi.");
   await expectStatus(latestReply(page), "complete");
   await expect(other.getByRole("combobox", { name: "Model", exact: true })).toHaveValue(`ollama/${MODEL}`);
 });
 
 test("a key can be looked at while it is typed, and must be there", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   await page.getByRole("link", { name: "Anthropic" }).click();
   const form = page.getByRole("form", { name: "Anthropic" });
   const key = form.getByLabel("API key");

@@ -1,6 +1,6 @@
 // A first visit: nothing is configured, and still somebody answers.
 // UX-01, UX-27, UX-33 of docs/acceptance.md.
-import { choose, expectStatus, hydrated, latestReply, messageBox, open, send, textOf } from "../../support/chat.ts";
+import { chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 
@@ -17,10 +17,10 @@ async function withoutProgram(page: Page): Promise<() => void> {
   return () => release();
 }
 
-test.use({ configured: false });
+test.use({ withProvider: false });
 
 test("the demo is one click away and says that it is a demo", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   await page.getByRole("button", { name: "Try the demo" }).click();
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page)).last()).not.toBeEmpty();
@@ -29,10 +29,10 @@ test("the demo is one click away and says that it is a demo", async ({ page }) =
 });
 
 test("the message box is ready to be typed in", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   await expect(messageBox(page)).toBeFocused();
-  await choose(page, "demo/plain");
-  await send(page, "one two three");
+  await chooseModel(page, "demo/plain");
+  await sendMessage(page, "one two three");
   await expectStatus(latestReply(page), "complete");
   await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}/);
   await expect(textOf(latestReply(page))).toContainText("You wrote 3 words");
@@ -48,7 +48,7 @@ test("what is typed before the page is live is kept", async ({ page }) => {
   await expect(messageBox(page)).toHaveValue("typed early");
 });
 
-test("the program is asked for when the page has its style, and each part of it once", async ({ page }) => {
+test("the wasm bundle is requested after the style sheet, and each part once", async ({ page }) => {
   const asked: string[] = [];
   page.on("request", (request) => {
     if (request.url().endsWith(".wasm")) asked.push(request.url().split("/").at(-1)!);
@@ -64,7 +64,7 @@ test("the program is asked for when the page has its style, and each part of it 
   await style;
   await gone;
   release();
-  await hydrated(page);
+  await waitForHydration(page);
   // Nothing can be painted before its style has come, and the program does not take the bandwidth from that.
   const [styledAt, begun] = await page.evaluate(() => {
     const all = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
@@ -75,14 +75,14 @@ test("the program is asked for when the page has its style, and each part of it 
   expect(asked.filter((name) => name === "turnleaf.wasm")).toHaveLength(1);
   await page.unroute("**/turnleaf.css");
   asked.length = 0;
-  await choose(page, "demo/plain");
+  await chooseModel(page, "demo/plain");
   await messageBox(page).fill("hello");
   await messageBox(page).press("Enter");
   await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}/);
   await expectStatus(latestReply(page), "complete");
   asked.length = 0;
   await page.goto(page.url());
-  await hydrated(page);
+  await waitForHydration(page);
   expect(asked.filter((name) => name === "turnleaf.wasm").length, asked.join()).toBeLessThanOrEqual(1);
   expect(asked.filter((name) => name === "split_chat.wasm").length, asked.join()).toBeLessThanOrEqual(1);
 });
@@ -97,7 +97,7 @@ for (const [name, state, has] of [["is hidden", "hidden", "none"], ["is never pa
       else Object.assign(window, { PerformanceObserver: undefined });
     }, [state, has]);
     await page.goto("/");
-    await hydrated(page);
+    await waitForHydration(page);
   });
 }
 
@@ -109,10 +109,10 @@ test("a page becomes live where the browser does not say that it painted", async
     Object.assign(window, { PerformanceObserver: undefined, setTimeout: timer });
   });
   await page.goto("/");
-  await hydrated(page);
+  await waitForHydration(page);
 });
 
-test("what was typed before goes out with Enter while the page becomes live", async ({ page }) => {
+test("text typed before hydration is sent with Enter during hydration", async ({ page }) => {
   const release = await withoutProgram(page);
   // Between its pieces the page waits with a timer of no time: the second is behind the hydration.
   await page.addInitScript(() => {
@@ -122,7 +122,7 @@ test("what was typed before goes out with Enter while the page becomes live", as
     Object.assign(window, { setTimeout: timer, held });
   });
   await page.goto("/", { waitUntil: "commit" });
-  await choose(page, "demo/plain");
+  await chooseModel(page, "demo/plain");
   await messageBox(page).fill("typed early");
   release();
   await page.waitForFunction(() => (window as unknown as { held: unknown[] }).held.length > 0);
@@ -139,7 +139,7 @@ test("what was typed before goes out with Enter while the page becomes live", as
 test("a click on Send before the page is live sends once", async ({ page }) => {
   const release = await withoutProgram(page);
   await page.goto("/", { waitUntil: "commit" });
-  await choose(page, "demo/plain");
+  await chooseModel(page, "demo/plain");
   await messageBox(page).fill("clicked early");
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}/);
@@ -150,7 +150,7 @@ test("a click on Send before the page is live sends once", async ({ page }) => {
 });
 
 test("a provider that is connected in another tab is there without a reload, and what is written stays", async ({ page, turnleaf, model }) => {
-  await open(page);
+  await openPage(page);
   await expect(page.getByRole("button", { name: "Try the demo" })).toBeVisible();
   await messageBox(page).fill("half a thought");
   const box = { id: "box", name: "Box", api: "openai_chat", base_url: model.environment.OPENAI_BASE_URL, key: "test", local_network: true, models: [MODEL] };
@@ -160,6 +160,6 @@ test("a provider that is connected in another tab is there without a reload, and
   await expect(page.getByRole("button", { name: "Try the demo" })).toHaveCount(0);
   await expect(messageBox(page)).toHaveValue("half a thought");
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  (await model.next()).answer("whole");
+  (await model.nextReply()).finishWithText("whole");
   await expectStatus(latestReply(page), "complete");
 });

@@ -1,12 +1,12 @@
 // The application can be installed, and says so itself when there is no network. What is kept for that is nobody's.
-import { begin, hydrated, messageBox, open } from "../../support/chat.ts";
+import { startChat, waitForHydration, messageBox, openPage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test.use({ serviceWorkers: "allow" });
 
 test("without a network there is a page that says so, and leads back", async ({ page, context, watch }) => {
   watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
-  await open(page);
+  await openPage(page);
   await page.evaluate(async () => {
     await navigator.serviceWorker.ready;
     if (!navigator.serviceWorker.controller) {
@@ -28,11 +28,11 @@ test("without a network there is a page that says so, and leads back", async ({ 
   await page.getByRole("link", { name: "Try again" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Providers" })).toBeVisible();
   await page.goto("/");
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(messageBox(page)).toBeVisible();
 });
 
-test("what the manifest names is there", async ({ page }) => {
+test("every file in the manifest exists", async ({ page }) => {
   await page.goto("/");
   const address = await page.locator("link[rel=manifest]").getAttribute("href");
   const manifest = await (await page.request.get(address!)).json();
@@ -45,21 +45,21 @@ test("what the manifest names is there", async ({ page }) => {
   expect((await page.request.get("/worker.js")).headers()["content-type"]).toContain("text/javascript");
 });
 
-test("a note comes by way of the worker, which phones ask for, and leads to its chat", async ({ page, context, model }) => {
+test("a notification is shown by the service worker, as phones require, and leads to its chat", async ({ page, context, model }) => {
   await context.grantPermissions(["notifications"]);
-  await open(page, "/settings/general");
+  await openPage(page, "/settings/general");
   await page.locator("#notify").getByRole("button", { name: "On", exact: true }).click();
   await expect(page.locator("#notify").getByRole("button", { name: "On", exact: true })).toHaveAttribute("aria-pressed", "true");
-  await begin(page, "A question");
-  const call = await model.next();
+  await startChat(page, "A question");
+  const call = await model.nextReply();
   await page.waitForURL("**/c/*");
   const chat = new URL(page.url()).pathname;
-  await open(page, "/");
+  await openPage(page, "/");
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
   await expect(page.locator(`.chat-link[href="${chat}"]`).getByText("answering")).toBeAttached();
   await page.waitForResponse((answer) => answer.url().includes("glance_at_all") && answer.ok());
   await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
-  call.answer("A secret answer.");
+  call.finishWithText("A secret answer.");
   const notes = () =>
     page.evaluate(async () => {
       const shown = await (await navigator.serviceWorker.ready).getNotifications();
@@ -80,15 +80,15 @@ test("a note comes by way of the worker, which phones ask for, and leads to its 
   expect(await notes()).toEqual([]);
 });
 
-test("what the browser refuses is said where notifications are switched on", async ({ page, context }) => {
+test("a refused permission is reported beside the notification setting", async ({ page, context }) => {
   const refused = page.getByText("The browser does not allow notifications from this site.");
   await context.grantPermissions(["notifications"]);
-  await open(page, "/settings/general");
+  await openPage(page, "/settings/general");
   await page.locator("#notify").getByRole("button", { name: "On", exact: true }).click();
   await expect(page.locator("#notify").getByRole("button", { name: "On", exact: true })).toHaveAttribute("aria-pressed", "true");
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(refused).toBeHidden();
   await context.clearPermissions();
-  await open(page, "/settings/general");
+  await openPage(page, "/settings/general");
   await expect(refused).toBeVisible();
 });

@@ -4,8 +4,8 @@
 // UX-24 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
-import { TEST_MODEL, choose, expectStatus, hydrated, latestReply, messageBox, open } from "../../support/chat.ts";
-import { pdf, png, type TestFile } from "../../support/files.ts";
+import { TEST_MODEL, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage } from "../../support/chat.ts";
+import { pdfFile, pngFile, type TestFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 const PARAGRAPH = ["Gradient descent follows the slope", "of the loss until it is flat."];
@@ -36,18 +36,18 @@ for (const database of ["SQLite", "PostgreSQL"]) {
 
     test("a paper is read, quoted, found again and accounted for with keys alone", async ({ page, model, turnleaf }) => {
       test.setTimeout(120_000);
-      await open(page);
-      await choose(page, TEST_MODEL);
-      await attachWithKeys(page, [pdf("paper.pdf", ["A short paper", ...PARAGRAPH, "The end."]), png("slope.png")]);
+      await openPage(page);
+      await chooseModel(page, TEST_MODEL);
+      await attachWithKeys(page, [pdfFile("paper.pdf", ["A short paper", ...PARAGRAPH, "The end."]), pngFile("slope.png")]);
       await expect(page.locator(".attached-item[data-state=ready]")).toHaveCount(2);
       await messageBox(page).focus();
       await page.keyboard.type("What is this about?");
       await page.keyboard.press("Enter");
-      const first = await model.next();
+      const first = await model.nextReply();
       const content = JSON.stringify(first.request.messages.at(-1).content);
       expect(content).toContain(PARAGRAPH[0]);
       expect(content).toContain("data:image/png;base64,");
-      first.answer("这篇论文讲的是梯度下降。");
+      first.finishWithText("这篇论文讲的是梯度下降。");
       await expectStatus(latestReply(page), "complete");
       const chat = new URL(page.url()).pathname;
 
@@ -65,20 +65,20 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       await expect(page.locator("#quote-bar-said")).toContainText("selected");
       await page.keyboard.press("Control+Shift+L");
       await expect(page).toHaveURL(new RegExp(chat));
-      await hydrated(page);
+      await waitForHydration(page);
       await expect(messageBox(page)).toBeFocused();
       await page.keyboard.type("Explain these lines.");
       await page.keyboard.press("Enter");
-      const second = await model.next();
+      const second = await model.nextReply();
       const asked = JSON.stringify(second.request.messages.at(-1).content);
       expect(asked).toContain(PARAGRAPH[0]);
       expect(asked).not.toContain("The end.");
-      second.answer("It goes downhill.");
+      second.finishWithText("It goes downhill.");
       await expectStatus(latestReply(page), "complete");
 
       // From another place the answer is found by a word of two characters.
       await page.goto("/");
-      await hydrated(page);
+      await waitForHydration(page);
       await page.keyboard.press("Control+k");
       const palette = page.getByRole("dialog", { name: "Search and commands" });
       await expect(palette.getByRole("combobox")).toBeFocused();

@@ -3,14 +3,14 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { expectStatus, hydrated, latestReply, TEST_MODEL } from "../../support/chat.ts";
+import { expectStatus, waitForHydration, latestReply, TEST_MODEL } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { live, OWN } from "../../support/lived.ts";
+import { seedServer, SEEDED_TEXTS } from "../../support/seeded_server.ts";
 
 /** A reply with reasoning, a tool's card, code and a table, in any language of the page. */
-async function demo(page: Page): Promise<void> {
+async function startDemo(page: Page): Promise<void> {
   await page.goto("/");
-  await hydrated(page);
+  await waitForHydration(page);
   await page.locator("select[name=model]").selectOption("demo/tour");
   await page.locator("#message").fill("Show me");
   await page.keyboard.press("Enter");
@@ -23,21 +23,21 @@ test.describe("a Chinese browser", () => {
   test("reads and hears Chinese, from the first byte on", async ({ page, model }) => {
     await page.goto("/");
     await expect(page.locator("html")).toHaveAttribute("lang", "zh-Hans");
-    await hydrated(page);
+    await waitForHydration(page);
     await page.locator("select[name=model]").selectOption(TEST_MODEL);
     await page.getByRole("textbox", { name: "消息", exact: true }).fill("你好");
     await page.keyboard.press("Enter");
-    const reply = await model.next();
-    reply.think("想一想");
+    const reply = await model.nextReply();
+    reply.sendReasoning("想一想");
     await expect(latestReply(page).locator("details.reasoning > summary")).toContainText("思考");
-    reply.answer("好的：\n\n```rust\nfn main() {}\n```\n");
+    reply.finishWithText("好的：\n\n```rust\nfn main() {}\n```\n");
     await expectStatus(latestReply(page), "complete");
     await expect(page.locator("#say")).toContainText("好的");
     const label = await latestReply(page).locator("details.reasoning > summary .label-words").innerText();
     expect(label).toMatch(/思考了 \d+ 秒|略作思考/);
     await expect(latestReply(page).getByRole("button", { name: "复制代码" })).toBeAttached();
     await page.reload();
-    await hydrated(page);
+    await waitForHydration(page);
     await expect(latestReply(page).locator("details.reasoning > summary .label-words")).toHaveText(label);
     await expect(latestReply(page).getByRole("button", { name: "复制代码" })).toBeAttached();
     expect(await violations(page)).toEqual([]);
@@ -45,14 +45,14 @@ test.describe("a Chinese browser", () => {
 
   test("is told in Chinese why a reply failed", async ({ page, model }) => {
     await page.goto("/");
-    await hydrated(page);
+    await waitForHydration(page);
     await page.locator("select[name=model]").selectOption(TEST_MODEL);
     await page.locator("#message").fill("你好");
     await page.keyboard.press("Enter");
-    const reply = await model.next();
-    reply.say("一半");
+    const reply = await model.nextReply();
+    reply.sendText("一半");
     await expect(latestReply(page)).toContainText("一半");
-    reply.drop();
+    reply.dropConnection();
     await expectStatus(latestReply(page), "error");
     await expect(latestReply(page).locator(".error-title")).toHaveText(/^与 .+ 的连接中断。$/);
   });
@@ -72,7 +72,7 @@ test.describe("a Chinese browser", () => {
 });
 
 /** Texts that a person sees or hears and that no table has, of all but what people and models wrote. */
-async function outsideOfTables(page: Page): Promise<string[]> {
+async function untranslatedTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const written = "[data-turn-id] .md, [data-block-type], .brand, kbd, code, pre, textarea, select, time, [data-own], .tool-body, .segment pre";
     // Names of products and protocols, what the test wrote, keys.
@@ -98,7 +98,7 @@ async function outsideOfTables(page: Page): Promise<string[]> {
 }
 
 /** Words that are cut off, at their side or below, although nothing scrolls there and no ellipsis says so. */
-async function clipped(page: Page): Promise<string[]> {
+async function clippedTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const cut: string[] = [];
     for (const element of document.body.querySelectorAll<HTMLElement>("*")) {
@@ -119,7 +119,7 @@ async function clipped(page: Page): Promise<string[]> {
 }
 
 /** What makes the page wider than the screen. */
-async function tooWide(page: Page): Promise<string[]> {
+async function overflowingElements(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const root = document.documentElement;
     if (root.scrollWidth <= root.clientWidth) return [];
@@ -132,31 +132,31 @@ async function tooWide(page: Page): Promise<string[]> {
 function isOfPage(text: string): boolean {
   const known = [/\[[^\]]*\]/gs, /127\.0\.0\.1:\d+/g, /^(title|aria-label|alt)=/, /\b(main|test-model|Esc|Enter|Ctrl|HTTP API|UTC|KB|B|ms|openai|again)\b/g];
   const wordsOf = (text: string) => text.match(/[\p{L}\d]+/gu) ?? [];
-  const own = new Set(OWN.flatMap(wordsOf));
+  const own = new Set(SEEDED_TEXTS.flatMap(wordsOf));
   // Pieces of it: what was found, and what was changed.
   if (wordsOf(text).every((word) => own.has(word))) return false;
-  const left = OWN.reduce((text, own) => text.replaceAll(own, ""), text);
+  const left = SEEDED_TEXTS.reduce((text, own) => text.replaceAll(own, ""), text);
   return /\p{L}/u.test(known.reduce((text, pattern) => text.replaceAll(new RegExp(pattern, pattern.flags.includes("g") ? pattern.flags : `${pattern.flags}g`), ""), left));
 }
 
 /** Holds what is on screen to both, at each width. */
-async function isInTables(page: Page, name: string, widths = [390, 820, 1440]): Promise<void> {
-  expect.soft((await outsideOfTables(page)).filter(isOfPage), `outside of the tables: ${name}`).toEqual([]);
+async function expectTranslated(page: Page, name: string, widths = [390, 820, 1440]): Promise<void> {
+  expect.soft((await untranslatedTexts(page)).filter(isOfPage), `outside of the tables: ${name}`).toEqual([]);
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
-    expect.soft(await clipped(page), `clipped at ${width}: ${name}`).toEqual([]);
-    expect.soft(await tooWide(page), `sideways scrolling at ${width}: ${name}`).toEqual([]);
+    expect.soft(await clippedTexts(page), `clipped at ${width}: ${name}`).toEqual([]);
+    expect.soft(await overflowingElements(page), `sideways scrolling at ${width}: ${name}`).toEqual([]);
   }
 }
 
-async function inLongWords(page: Page, origin: string): Promise<void> {
+async function usePseudoLocale(page: Page, origin: string): Promise<void> {
   await page.context().addCookies([{ name: "turnleaf_language", value: "en-XA", url: origin }]);
 }
 
-test("no word of what somebody has made stands outside of the tables, or of what is asked about a message", async ({ page, turnleaf, model }) => {
+test("pages with content and message forms contain no untranslated text", async ({ page, turnleaf, model }) => {
   test.setTimeout(120_000);
-  const { chat, message, reply, ends: [left, right], graft, document, versions: [older, newer], taken } = await live(turnleaf, model);
-  await inLongWords(page, turnleaf.url);
+  const { chat, message, reply, leaves: [left, right], graft, document, versions: [older, newer], importId: taken } = await seedServer(turnleaf, model);
+  await usePseudoLocale(page, turnleaf.url);
   const addresses = [
     `/c/${chat}/export`, `/c/${chat}/find?q=leaf`, `/turns/${message}/edit`, `/turns/${reply}/again`, `/turns/${reply}/sent`,
     `/c/${chat}/compare?left=${left}&right=${right}`, `/c/${chat}/grafts/${graft}`, "/settings/data", `/settings/data/imports/${taken}`,
@@ -165,22 +165,22 @@ test("no word of what somebody has made stands outside of the tables, or of what
   ];
   for (const address of addresses) {
     await page.goto(address);
-    await isInTables(page, address.replaceAll(/[0-9a-f-]{36}/g, "…"));
+    await expectTranslated(page, address.replaceAll(/[0-9a-f-]{36}/g, "…"));
   }
   // What programs may ask is described to those who write them, in English; it has its frame's words and must have room.
   await page.goto("/api/docs");
   for (const width of [390, 1440]) {
     await page.setViewportSize({ width, height: 900 });
-    expect.soft([...await clipped(page), ...await tooWide(page)], `/api/docs at ${width}`).toEqual([]);
+    expect.soft([...await clippedTexts(page), ...await overflowingElements(page)], `/api/docs at ${width}`).toEqual([]);
   }
 });
 
-test("no word of what opens over a chat stands outside of the tables", async ({ page, turnleaf, model }) => {
+test("dialogs and menus of a chat contain no untranslated text", async ({ page, turnleaf, model }) => {
   test.setTimeout(120_000);
-  const { chat, reply } = await live(turnleaf, model);
-  await inLongWords(page, turnleaf.url);
+  const { chat, reply } = await seedServer(turnleaf, model);
+  await usePseudoLocale(page, turnleaf.url);
   await page.goto(`/c/${chat}`);
-  await hydrated(page);
+  await waitForHydration(page);
   const opened: [name: string, shows: string, deed: () => Promise<void>][] = [
     ["rename", "dialog[open]", () => page.locator(".chat-title button").click()],
     ["shortcuts", "dialog[open]", () => page.keyboard.press("Control+/")],
@@ -194,16 +194,16 @@ test("no word of what opens over a chat stands outside of the tables", async ({ 
     await page.setViewportSize({ width: 1440, height: 900 });
     await deed();
     await page.locator(shows).first().waitFor();
-    await isInTables(page, name, name === "the tree" ? [1440] : undefined);
+    await expectTranslated(page, name, name === "the tree" ? [1440] : undefined);
     await page.keyboard.press("Escape");
   }
 });
 
-test("no word stands outside of the tables, and longer words have room", async ({ page, watch }) => {
+test("pages contain no untranslated text, and longer words have room", async ({ page, watch }) => {
   watch.expect(/nothing\/here|forms\/send/);
   test.setTimeout(120_000);
-  await inLongWords(page, (await page.context().request.get("/")).url());
-  await demo(page);
+  await usePseudoLocale(page, (await page.context().request.get("/")).url());
+  await startDemo(page);
   const chat = new URL(page.url()).pathname;
   const pages = [
     "/", chat, `${chat}/tree`, `${chat}/settings`, `${chat}/tools`, `${chat}/branches`, "/documents", "/documents/new", "/search",
@@ -212,6 +212,6 @@ test("no word stands outside of the tables, and longer words have room", async (
   ];
   for (const path of pages) {
     await page.goto(path);
-    await isInTables(page, path);
+    await expectTranslated(page, path);
   }
 });

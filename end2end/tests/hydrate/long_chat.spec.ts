@@ -3,10 +3,10 @@
 import type { Page } from "@playwright/test";
 
 import {
-  expectStatus, hydrated, latestReply, messageBox, open, send, stopButton, textOf,
+  expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage, stopButton, textOf,
 } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { expectOtherFirst, Gate, heightOf, inPage, scrollTo, seen, settled, turn, turns } from "../../support/reader.ts";
+import { expectFirstTurnChanged, RequestGate, heightOf, loadedTurnIds, scrollTo, firstVisibleTurn, waitForScrollSettled, turn, turns } from "../../support/reader.ts";
 
 /** Turns that a page may hold: as many as are kept, and one load more. */
 const MOST = 120;
@@ -16,18 +16,18 @@ const newer = (page: Page) => page.getByRole("button", { name: "Load newer messa
 const toLatest = (page: Page) => page.getByRole("button", { name: "Go to latest" });
 
 test("a chat of a thousand turns opens at its end with thirty of them", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(1_000);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(1_000);
+  await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
-  expect(await inPage(page)).toEqual(long.turns.slice(-30));
+  expect(await loadedTurnIds(page)).toEqual(long.turns.slice(-30));
   await expect(older(page)).toBeAttached();
   await expect(newer(page)).not.toBeAttached();
   expect(await turnleaf.fsck()).toBe(0);
 });
 
 test("a print of a part says that there is more, and where all of it is", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(1_000);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(1_000);
+  await openPage(page, `/c/${long.chat}`);
   const note = page.getByText("More messages stand here. Export → Page (HTML) prints them all.");
   await expect(note).toBeHidden();
   await page.emulateMedia({ media: "print" });
@@ -36,22 +36,22 @@ test("a print of a part says that there is more, and where all of it is", async 
   await expect(turn(page, long.turns.at(-1)!)).toBeVisible();
 });
 
-test("a thousand turns upward: what is read stays where it is at every page, and the page stays small", async ({ page, turnleaf }) => {
+test("a thousand turns upward: the reading position holds at every page, and the page stays small", async ({ page, turnleaf }) => {
   test.setTimeout(180_000);
-  const long = await turnleaf.grow(1_000);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(1_000);
+  await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
-  const gate = await Gate.before(page);
+  const gate = await RequestGate.install(page);
   let pages = 0;
   for (let first = long.turns.at(-30)!; first !== long.turns[0]; pages += 1) {
     gate.close();
     await scrollTo(page, 350);
     await gate.request;
-    const before = await seen(page);
-    gate.letGo();
-    await expectOtherFirst(page, first);
+    const before = await firstVisibleTurn(page);
+    gate.release();
+    await expectFirstTurnChanged(page, first);
     expect(Math.abs((await heightOf(page, before.id)) - before.y), `page ${pages}`).toBeLessThanOrEqual(1);
-    const ids = await inPage(page);
+    const ids = await loadedTurnIds(page);
     expect(ids.length).toBeLessThanOrEqual(MOST);
     first = ids[0]!;
     const at = long.turns.indexOf(first);
@@ -61,15 +61,15 @@ test("a thousand turns upward: what is read stays where it is at every page, and
   await expect(older(page)).not.toBeAttached();
 
   // And all the way back.
-  for (let last = (await inPage(page)).at(-1)!; last !== long.turns.at(-1); ) {
+  for (let last = (await loadedTurnIds(page)).at(-1)!; last !== long.turns.at(-1); ) {
     gate.close();
     await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight - innerHeight - 350));
     await gate.request;
-    const before = await seen(page);
-    gate.letGo();
+    const before = await firstVisibleTurn(page);
+    gate.release();
     await expect(turns(page).last()).not.toHaveAttribute("data-turn-id", last);
     expect(Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(1);
-    const ids = await inPage(page);
+    const ids = await loadedTurnIds(page);
     expect(ids.length).toBeLessThanOrEqual(MOST);
     last = ids.at(-1)!;
   }
@@ -77,8 +77,8 @@ test("a thousand turns upward: what is read stays where it is at every page, and
 });
 
 test("a wheel alone reaches older turns, one request at a time", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(400);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(400);
+  await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
   let running = 0;
   let most = 0;
@@ -93,40 +93,40 @@ test("a wheel alone reaches older turns, one request at a time", async ({ page, 
 });
 
 test("a reload in the middle of a long chat comes back to the same line", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(600);
-  await open(page, `/c/${long.chat}?at=${long.turns[100]}`);
+  const long = await turnleaf.plantLongChat(600);
+  await openPage(page, `/c/${long.chat}?at=${long.turns[100]}`);
   await expect(turn(page, long.turns[100]!)).toBeInViewport();
-  await open(page, `/c/${long.chat}`);
+  await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
   // Up by several pages, so that the place is not among the newest.
   for (const _ of [1, 2, 3]) {
-    const first = (await inPage(page))[0]!;
+    const first = (await loadedTurnIds(page))[0]!;
     await scrollTo(page, 350);
-    await expectOtherFirst(page, first);
+    await expectFirstTurnChanged(page, first);
   }
   await scrollTo(page, 2_000);
-  const before = await seen(page);
+  const before = await firstVisibleTurn(page);
   expect(long.turns.indexOf(before.id)).toBeLessThan(540);
   await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(turn(page, before.id)).toBeInViewport();
   await expect.poll(async () => Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(2);
 });
 
 test("Back from another chat leads to the line that was left", async ({ page, turnleaf }) => {
   await page.clock.install();
-  const other = await turnleaf.grow(4);
-  const long = await turnleaf.grow(600);
-  await open(page, `/c/${long.chat}`);
+  const other = await turnleaf.plantLongChat(4);
+  const long = await turnleaf.plantLongChat(600);
+  await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
   for (const _ of [1, 2, 3]) {
-    const first = (await inPage(page))[0]!;
+    const first = (await loadedTurnIds(page))[0]!;
     await scrollTo(page, 350);
-    await expectOtherFirst(page, first);
+    await expectFirstTurnChanged(page, first);
   }
   await scrollTo(page, 2_000);
-  const before = await seen(page);
+  const before = await firstVisibleTurn(page);
   await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
   // The other chat takes its time; meanwhile the one that is left stays where it is, in the page and in what is kept.
   let letGo = () => {};
@@ -138,7 +138,7 @@ test("Back from another chat leads to the line that was left", async ({ page, tu
   await page.getByRole("link", { name: "4 turns" }).click();
   await expect(page).toHaveURL(new RegExp(other.chat));
   await page.clock.fastForward(1_000);
-  expect((await seen(page)).id).toBe(before.id);
+  expect((await firstVisibleTurn(page)).id).toBe(before.id);
   expect(await page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
   letGo();
   await expect(turn(page, other.turns.at(-1)!)).toBeVisible();
@@ -148,8 +148,8 @@ test("Back from another chat leads to the line that was left", async ({ page, tu
 });
 
 test("a link to a turn far up opens the turns around it, and Latest leads back", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(600);
-  await open(page, `/c/${long.chat}?at=${long.turns[300]}`);
+  const long = await turnleaf.plantLongChat(600);
+  await openPage(page, `/c/${long.chat}?at=${long.turns[300]}`);
   await expect(turn(page, long.turns[300]!)).toBeInViewport();
   await expect(page.locator(`#turn-${long.turns[300]}-heading`)).toBeFocused();
   await expect(older(page)).toBeAttached();
@@ -161,24 +161,24 @@ test("a link to a turn far up opens the turns around it, and Latest leads back",
 });
 
 test("with the keyboard alone: older turns by Enter and Space, the focus at its place, End for the latest", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(600);
-  const gate = await Gate.before(page);
+  const long = await turnleaf.plantLongChat(600);
+  const gate = await RequestGate.install(page);
   gate.close();
-  await open(page, `/c/${long.chat}?at=${long.turns[300]}`);
+  await openPage(page, `/c/${long.chat}?at=${long.turns[300]}`);
   await expect(turn(page, long.turns[300]!)).toBeInViewport();
-  gate.letGo();
+  gate.release();
   for (const key of ["Enter", "Space"]) {
-    await settled(page);
+    await waitForScrollSettled(page);
     const count = gate.count;
-    const first = (await inPage(page))[0]!;
+    const first = (await loadedTurnIds(page))[0]!;
     gate.close();
     // Focused without scrolling, so that only the key asks.
     await older(page).evaluate((button) => (button as HTMLElement).focus({ preventScroll: true }));
     await page.keyboard.press(key);
     await gate.request;
     expect(gate.count).toBe(count + 1);
-    gate.letGo();
-    await expectOtherFirst(page, first);
+    gate.release();
+    await expectFirstTurnChanged(page, first);
     await expect(page.locator(`#turn-${first}-heading`)).toBeFocused();
   }
   await page.keyboard.press("End");
@@ -186,10 +186,10 @@ test("with the keyboard alone: older turns by Enter and Space, the focus at its 
   await expect(newer(page)).not.toBeAttached();
 });
 
-test("what could not be loaded says so and is loaded by the button", async ({ page, turnleaf, watch }) => {
+test("a failed load is reported and retried by the button", async ({ page, turnleaf, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch|load_turns/);
-  const long = await turnleaf.grow(200);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(200);
+  await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
   await page.route("**/api/page/load_turns", (route) => route.abort());
   await scrollTo(page, 0);
@@ -197,42 +197,42 @@ test("what could not be loaded says so and is loaded by the button", async ({ pa
   await expect(said).toBeVisible();
   await page.unroute("**/api/page/load_turns");
   await older(page).click();
-  await expectOtherFirst(page, long.turns.at(-30)!);
+  await expectFirstTurnChanged(page, long.turns.at(-30)!);
   await expect(said).not.toBeAttached();
 });
 
 test("a message is sent from far up, answered, and shown with what it follows", async ({ page, turnleaf, model }) => {
-  const long = await turnleaf.grow(400);
-  await open(page, `/c/${long.chat}?at=${long.turns[50]}`);
+  const long = await turnleaf.plantLongChat(400);
+  await openPage(page, `/c/${long.chat}?at=${long.turns[50]}`);
   await expect(turn(page, long.turns[50]!)).toBeInViewport();
-  await send(page, "From far up");
-  const reply = await model.next();
+  await sendMessage(page, "From far up");
+  const reply = await model.nextReply();
   expect(reply.request.messages).toHaveLength(401);
   await expect(page.locator("article[data-role=user]").last()).toContainText("From far up");
   await expect(page.locator("article[data-role=user]").last()).toBeInViewport();
-  reply.answer("Heard.");
+  reply.finishWithText("Heard.");
   await expect(textOf(latestReply(page))).toHaveText("Heard.");
   await expectStatus(latestReply(page), "complete");
   // What is before it comes as it is scrolled to.
   await expect(turn(page, long.turns.at(-2)!)).toBeAttached();
-  expect((await inPage(page)).slice(-4, -2)).toEqual(long.turns.slice(-2));
+  expect((await loadedTurnIds(page)).slice(-4, -2)).toEqual(long.turns.slice(-2));
 });
 
 test("a reply that is written while somebody reads far up can be stopped and found again", async ({ page, turnleaf, model }) => {
-  const long = await turnleaf.grow(300);
-  await open(page, `/c/${long.chat}`);
-  await send(page, "Go on");
-  const reply = await model.next();
-  reply.say("one ");
+  const long = await turnleaf.plantLongChat(300);
+  await openPage(page, `/c/${long.chat}`);
+  await sendMessage(page, "Go on");
+  const reply = await model.nextReply();
+  reply.sendText("one ");
   await expect(textOf(latestReply(page))).toHaveText("one");
   await expect(async () => {
     await page.evaluate(() => window.scrollTo(0, 0));
     await expect(newer(page)).toBeAttached({ timeout: 500 });
   }).toPass({ timeout: 30_000 });
-  reply.say("two ");
+  reply.sendText("two ");
   await page.getByRole("button", { name: "Go to latest, reply in progress" }).click();
   await expect(textOf(latestReply(page))).toHaveText("one two");
-  reply.say("three");
+  reply.sendText("three");
   await expect(textOf(latestReply(page))).toHaveText("one two three");
   await stopButton(page).click();
   await expectStatus(latestReply(page), "cancelled");
@@ -240,14 +240,14 @@ test("a reply that is written while somebody reads far up can be stopped and fou
 });
 
 test("what another tab adds does not move a reader far up", async ({ page, context, turnleaf, model }) => {
-  const long = await turnleaf.grow(300);
-  await open(page, `/c/${long.chat}?at=${long.turns[60]}`);
+  const long = await turnleaf.plantLongChat(300);
+  await openPage(page, `/c/${long.chat}?at=${long.turns[60]}`);
   await expect(turn(page, long.turns[60]!)).toBeInViewport();
-  const before = await seen(page);
+  const before = await firstVisibleTurn(page);
   const other = await context.newPage();
-  await open(other, `/c/${long.chat}`);
-  await send(other, "From elsewhere");
-  (await model.next()).answer("Answered.");
+  await openPage(other, `/c/${long.chat}`);
+  await sendMessage(other, "From elsewhere");
+  (await model.nextReply()).finishWithText("Answered.");
   await expectStatus(latestReply(other), "complete");
   await page.bringToFront();
   // The page has looked: the link to the newest turn is the new one's.
@@ -259,12 +259,12 @@ test("what another tab adds does not move a reader far up", async ({ page, conte
 });
 
 test("another version far up keeps its place, and Back shows the first again", async ({ page, turnleaf, model }) => {
-  const long = await turnleaf.grow(300);
+  const long = await turnleaf.plantLongChat(300);
   const at = long.turns[101]!;
-  await open(page, `/c/${long.chat}?at=${long.turns[100]}`);
+  await openPage(page, `/c/${long.chat}?at=${long.turns[100]}`);
   await expect(turn(page, at)).toBeInViewport();
   await turn(page, at).getByRole("button", { name: "Try again" }).click();
-  (await model.next()).answer("Another.");
+  (await model.nextReply()).finishWithText("Another.");
   await expect(textOf(latestReply(page))).toHaveText("Another.");
   await expectStatus(latestReply(page), "complete");
   const version = await latestReply(page).getAttribute("data-turn-id");
@@ -277,38 +277,38 @@ test("another version far up keeps its place, and Back shows the first again", a
 });
 
 test("selected text and its turn stay in the page while others leave it", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(400);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(400);
+  await openPage(page, `/c/${long.chat}`);
   const kept = long.turns.at(-20)!;
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
   await turn(page, kept).evaluate((turn) => getSelection()?.selectAllChildren(turn));
   for (let loads = 0; loads < 5; loads += 1) {
-    const first = (await inPage(page))[0]!;
+    const first = (await loadedTurnIds(page))[0]!;
     await scrollTo(page, 350);
-    await expectOtherFirst(page, first);
+    await expectFirstTurnChanged(page, first);
   }
   await expect(turn(page, kept)).toBeAttached();
   expect(await page.evaluate(() => getSelection()?.toString().length)).toBeGreaterThan(20);
   await page.evaluate(() => getSelection()?.removeAllRanges());
-  const first = (await inPage(page))[0]!;
+  const first = (await loadedTurnIds(page))[0]!;
   await scrollTo(page, 350);
-  await expectOtherFirst(page, first);
+  await expectFirstTurnChanged(page, first);
   await expect(turn(page, kept)).not.toBeAttached();
 });
 
 test("a focus that was left behind keeps its turn for a while, and not the whole chat", async ({ page, turnleaf }) => {
   test.setTimeout(120_000);
-  const long = await turnleaf.grow(600);
+  const long = await turnleaf.plantLongChat(600);
   const at = long.turns[550]!;
-  await open(page, `/c/${long.chat}?at=${at}`);
+  await openPage(page, `/c/${long.chat}?at=${at}`);
   const heading = page.locator(`#turn-${at}-heading`);
   await expect(heading).toBeFocused();
   let most = 0;
-  for (let first = (await inPage(page))[0]!; first !== long.turns[0]; ) {
+  for (let first = (await loadedTurnIds(page))[0]!; first !== long.turns[0]; ) {
     if (long.turns.indexOf(first) > 330) await expect(heading).toBeFocused();
     await scrollTo(page, 350);
-    await expectOtherFirst(page, first);
-    const ids = await inPage(page);
+    await expectFirstTurnChanged(page, first);
+    const ids = await loadedTurnIds(page);
     first = ids[0]!;
     most = Math.max(most, ids.length);
   }
@@ -319,8 +319,8 @@ test("a focus that was left behind keeps its turn for a while, and not the whole
 });
 
 test("words are found in all of the chat, from turn to turn", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(600);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(600);
+  await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
   await page.keyboard.press("Control+Shift+F");
   const box = page.getByRole("searchbox", { name: "Words to find" });
@@ -342,17 +342,17 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
   await box.fill("100%_nowhere");
   await page.keyboard.press("Enter");
   await expect(bar).toContainText("Not found");
-  const read = await seen(page);
+  const read = await firstVisibleTurn(page);
   await page.keyboard.press("Escape");
   await expect(bar).not.toBeAttached();
   expect(await marked()).toEqual([]);
   await expect(messageBox(page)).toBeFocused();
-  expect(await seen(page), "whoever reads stays where they are").toEqual(read);
+  expect(await firstVisibleTurn(page), "whoever reads stays where they are").toEqual(read);
 });
 
 test("words inside code and across marks are marked where they stand", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(40);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(40);
+  await openPage(page, `/c/${long.chat}`);
   await page.getByRole("button", { name: "More for this chat" }).click();
   await page.getByRole("link", { name: "Find in chat" }).click();
   await page.getByRole("searchbox").fill("fn place_11() -> usize");

@@ -2,10 +2,10 @@
 // UX-17 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { scrollTo, settled } from "../../support/reader.ts";
-import { menu } from "../../support/verbs.ts";
+import { scrollTo, waitForScrollSettled } from "../../support/reader.ts";
+import { menuButton } from "../../support/turn_actions.ts";
 
 /** Paragraphs of one line to four, so that nobody can guess how high those are that are not drawn. */
 const paragraph = (at: number) => `Paragraph ${at}: ${"a reply that goes on for long, and then some more of it. ".repeat(1 + (at % 7))}`.trim();
@@ -22,32 +22,32 @@ const firstSeen = (page: Page) =>
 
 test("a long reply that comes at once is whole, followed to its end, and copied whole", async ({ page, context, model }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await begin(page, "Write a lot");
-  (await model.next()).answer(TEXT);
+  await startChat(page, "Write a lot");
+  (await model.nextReply()).finishWithText(TEXT);
   await expectStatus(latestReply(page), "complete");
   const parts = textOf(latestReply(page)).locator(".md > .parts > .part");
   await expect(parts).toHaveCount(200);
   await expect(parts.last()).toBeInViewport();
   expect(await parts.allTextContents()).toEqual(TEXT.split("\n\n"));
-  await menu(latestReply(page)).click();
+  await menuButton(latestReply(page)).click();
   await page.getByRole("button", { name: "Copy as plain text" }).click();
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(TEXT);
 });
 
 test("S11 a reload keeps the line that is read within a long reply", async ({ page, model }) => {
-  await begin(page, "Write a lot");
-  (await model.next()).answer(TEXT);
+  await startChat(page, "Write a lot");
+  (await model.nextReply()).finishWithText(TEXT);
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page)).locator(".md > .parts > .part").last()).toBeInViewport();
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   for (const share of [0.35, 0.7]) {
     await page.evaluate(() => sessionStorage.clear());
     await scrollTo(page, Math.round(height * share));
-    await settled(page);
+    await waitForScrollSettled(page);
     await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }).join()), "the place is kept").toMatch(/turn-\S+ -?\d+ \d+/);
     const before = await firstSeen(page);
     await page.reload();
-    await hydrated(page);
+    await waitForHydration(page);
     await expect.poll(() => firstSeen(page)).toEqual({ words: before.words, y: expect.any(Number) });
     expect(Math.abs((await firstSeen(page)).y - before.y)).toBeLessThanOrEqual(2);
   }

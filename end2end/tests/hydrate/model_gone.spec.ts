@@ -1,15 +1,15 @@
 // The model of a branch that its provider has no more: said before anybody asks it (ux.md 5.4).
-import { begin, expectStatus, hydrated, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
-import { hold, said, talk } from "../../support/verbs.ts";
+import { holdResponses, visibleTexts, holdConversation } from "../../support/turn_actions.ts";
 
 const BOX = { id: "box", name: "Box", api: "openai_chat", key: "test", local_network: true };
 
 test("a model that its provider lists no more has a banner, and the chat goes on with another", async ({ page, turnleaf, model, watch }) => {
   watch.expectLostConnection();
-  await begin(page, "q1");
-  (await model.next()).answer("a1");
+  await startChat(page, "q1");
+  (await model.nextReply()).finishWithText("a1");
   await expectStatus(latestReply(page), "complete");
   await messageBox(page).fill("half a thought");
   const banner = page.locator(".banner.warn").filter({ hasText: `${MODEL} is not available any more.` });
@@ -20,25 +20,25 @@ test("a model that its provider lists no more has a banner, and the chat goes on
   // The list is asked for while the server starts.
   await expect(async () => {
     await page.reload();
-    await hydrated(page);
+    await waitForHydration(page);
     await expect(banner).toBeVisible({ timeout: 500 });
   }).toPass();
   await banner.getByRole("button", { name: /Continue with.*newer-model/ }).click();
   await messageBox(page).press("Enter");
-  const reply = await model.next();
+  const reply = await model.nextReply();
   expect(reply.request.model).toBe("newer-model");
-  reply.answer("a2");
+  reply.finishWithText("a2");
   await expect(replies(page)).toHaveCount(2);
   await expect(textOf(latestReply(page))).toHaveText("a2");
   await expect(banner).toBeHidden();
 });
 
-test("another try that is refused is said at the reply until something is asked, with the way to another model", async ({ page, turnleaf, model, watch }) => {
+test("a refused retry is reported at the reply until the next message, with a link to another model", async ({ page, turnleaf, model, watch }) => {
   watch.expect(/status of 500.*retry_reply/);
   const box = { ...BOX, base_url: model.environment.OPENAI_BASE_URL, models: [MODEL] };
   expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
-  await begin(page, "q1", `box/${MODEL}`);
-  (await model.next()).answer("a1");
+  await startChat(page, "q1", `box/${MODEL}`);
+  (await model.nextReply()).finishWithText("a1");
   await expectStatus(latestReply(page), "complete");
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
   await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
@@ -49,30 +49,30 @@ test("another try that is refused is said at the reply until something is asked,
   const dialog = page.getByRole("dialog", { name: "Try again with…" });
   await dialog.getByRole("combobox", { name: "Model" }).selectOption(`openai/${MODEL}`);
   await dialog.getByRole("button", { name: "Try again" }).click();
-  (await model.next()).answer("a2");
+  (await model.nextReply()).finishWithText("a2");
   await expect(textOf(latestReply(page))).toHaveText("a2");
   await expect(page.locator(".refused")).toHaveCount(0);
 });
 
-test("a refusal that comes after its chat was left is said once, and at no other chat's turns", async ({ page, turnleaf, model, watch }) => {
+test("a refusal that arrives after leaving its chat is reported once, and in no other chat", async ({ page, turnleaf, model, watch }) => {
   watch.expect(/status of 500.*retry_reply/);
-  await talk(page, model, 1, "other ");
+  await holdConversation(page, model, 1, "other ");
   const box = { ...BOX, base_url: model.environment.OPENAI_BASE_URL, models: [MODEL] };
   expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
-  await begin(page, "q1", `box/${MODEL}`);
-  (await model.next()).answer("a1");
+  await startChat(page, "q1", `box/${MODEL}`);
+  (await model.nextReply()).finishWithText("a1");
   await expectStatus(latestReply(page), "complete");
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
-  const held = await hold(page, "retry_reply");
+  const held = await holdResponses(page, "retry_reply");
   await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
   await held.asked;
   await page.getByRole("link", { name: "other q1" }).click();
-  await expect.poll(() => said(page)).toEqual(["other q1", "other a1"]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["other q1", "other a1"]);
   held.release();
   await expect(page.locator(".toast")).toHaveText(/is not available/);
   await expect(page.locator(".refused")).toHaveCount(0);
   await expect(page.locator("#message-problem")).toBeEmpty();
   await page.getByRole("link", { name: "q1", exact: true }).click();
-  await expect.poll(() => said(page)).toEqual(["q1", "a1"]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1"]);
   await expect(page.locator(".refused")).toHaveCount(0);
 });

@@ -1,7 +1,7 @@
 // One of many models is looked for in a list: by keyboard, with an input method, by touch, in every place that offers it.
 // UX-08, UX-19, UX-26 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
-import { expectStatus, latestReply, messageBox, open, send } from "../../support/chat.ts";
+import { expectStatus, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL, type ModelServer } from "../../support/model_server.ts";
 
@@ -28,7 +28,7 @@ async function expectPointed(page: Page, text: RegExp): Promise<void> {
 
 test("a model is found with the keyboard alone, answers, and comes first from then on", async ({ page, model }) => {
   await offerMany(page, model);
-  await open(page);
+  await openPage(page);
   await expect(page.locator("select[name=model]")).toBeHidden();
   await chip(page).focus();
   await page.keyboard.press("Enter");
@@ -61,13 +61,13 @@ test("a model is found with the keyboard alone, answers, and comes first from th
   await page.keyboard.press("Enter");
   await expect(dialog(page)).toBeHidden();
   await expect(chip(page)).toContainText(/test.model/i);
-  await send(page, "Hello");
-  const reply = await model.next();
+  await sendMessage(page, "Hello");
+  const reply = await model.nextReply();
   expect(reply.request.model).toBe(MODEL);
-  reply.answer("Hi.");
+  reply.finishWithText("Hi.");
   await expectStatus(latestReply(page), "complete");
 
-  await open(page);
+  await openPage(page);
   await chip(page).click();
   await expect(dialog(page).getByRole("group", { name: "Used lately" }).getByRole("option")).toHaveText([/test.model/i]);
   // Each is there once.
@@ -76,7 +76,7 @@ test("a model is found with the keyboard alone, answers, and comes first from th
 
 test("the Enter of an input method chooses nothing", async ({ page, model }) => {
   await offerMany(page, model);
-  await open(page);
+  await openPage(page);
   await chip(page).click();
   await box(page).evaluate((input: HTMLInputElement) => {
     const key = (init: KeyboardEventInit) => input.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, cancelable: true, key: "Enter", ...init }));
@@ -96,12 +96,12 @@ test.describe("on a phone", () => {
 
   test("a branch goes on with another model that is found by touch, and what is written stays", async ({ page, model }) => {
     await offerMany(page, model);
-    await open(page);
+    await openPage(page);
     await chip(page).tap();
     await box(page).fill("test-model");
     await options(page).first().tap();
-    await send(page, "Hello");
-    (await model.next()).answer("Hi.");
+    await sendMessage(page, "Hello");
+    (await model.nextReply()).finishWithText("Hi.");
     await expectStatus(latestReply(page), "complete");
     await messageBox(page).fill("And you?");
     await page.locator("[popovertarget=why-locked]").tap();
@@ -115,15 +115,15 @@ test.describe("on a phone", () => {
     await expect(page.locator("[popovertarget=why-locked]")).toContainText("new branch");
     await expect(messageBox(page)).toHaveValue("And you?");
     await page.getByRole("button", { name: "Send", exact: true }).tap();
-    const reply = await model.next();
+    const reply = await model.nextReply();
     expect(reply.request.model).toBe("maker-7");
-    reply.answer("Fine.");
+    reply.finishWithText("Fine.");
     await expectStatus(latestReply(page), "complete");
   });
 });
 
-test("what few models are offered by is a select", async ({ page }) => {
-  await open(page);
+test("a few models are offered in a select", async ({ page }) => {
+  await openPage(page);
   await expect(page.getByRole("combobox", { name: "Model", exact: true })).toBeVisible();
   await expect(chip(page)).toHaveCount(0);
 });
@@ -133,7 +133,7 @@ test.describe("in Chinese", () => {
 
   test("the list speaks Chinese", async ({ page, model }) => {
     await offerMany(page, model);
-    await open(page);
+    await openPage(page);
     await page.locator("form.composer .pick-model").click();
     await expect(dialog(page).getByRole("combobox", { name: "查找模型" })).toBeFocused();
     await page.keyboard.type("maker-2");

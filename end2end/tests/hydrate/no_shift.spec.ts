@@ -2,10 +2,10 @@
 // budget).
 import type { Page } from "@playwright/test";
 
-import { expectStatus, latestReply, send, textOf } from "../../support/chat.ts";
+import { expectStatus, latestReply, sendMessage, textOf } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
-import { settled } from "../../support/reader.ts";
-import { cards, openWithTools, test, wire } from "../../support/tools.ts";
+import { waitForScrollSettled } from "../../support/reader.ts";
+import { toolCards, openChatWithTools, test, wireName } from "../../support/tools.ts";
 
 /** Notes what the browser calls a shift of the layout, unless it is within the newest reply. */
 async function watchShifts(page: Page): Promise<() => Promise<string[]>> {
@@ -26,7 +26,7 @@ async function watchShifts(page: Page): Promise<() => Promise<string[]>> {
     }).observe({ type: "layout-shift" });
   });
   return async () => {
-    await settled(page);
+    await waitForScrollSettled(page);
     return page.evaluate(() => (window as any).shifts);
   };
 }
@@ -36,33 +36,33 @@ for (const [name, viewport] of [["on a phone", { width: 390, height: 844 }], ["o
     test.use({ viewport });
 
     test("only the reply itself grows", async ({ page, model, turnleaf }) => {
-      await openWithTools(page, turnleaf);
-      await send(page, "First");
-      (await model.next()).answer("A paragraph.\n\n".repeat(40));
+      await openChatWithTools(page, turnleaf);
+      await sendMessage(page, "First");
+      (await model.nextReply()).finishWithText("A paragraph.\n\n".repeat(40));
       await expectStatus(latestReply(page), "complete");
-      await send(page, "Go");
-      let reply = await model.next();
-      reply.think("First ");
+      await sendMessage(page, "Go");
+      let reply = await model.nextReply();
+      reply.sendReasoning("First ");
       await expect(latestReply(page).locator("details.reasoning")).toHaveJSProperty("open", true);
       const shifts = await watchShifts(page);
-      for (let n = 0; n < 30; n++) reply.think(`thought ${n}, which goes on for a while. `);
+      for (let n = 0; n < 30; n++) reply.sendReasoning(`thought ${n}, which goes on for a while. `);
       await expect(latestReply(page)).toContainText("thought 29");
-      reply.ask([wire("search"), "leaves"], [wire("search"), "buds"]);
-      reply = await model.next();
-      await expect(cards(page)).toHaveCount(2);
-      reply.think("Second thought.");
+      reply.finishWithToolCalls([wireName("search"), "leaves"], [wireName("search"), "buds"]);
+      reply = await model.nextReply();
+      await expect(toolCards(page)).toHaveCount(2);
+      reply.sendReasoning("Second thought.");
       for (let n = 0; n < 40; n++) {
-        reply.say(`Paragraph ${n} of what is said.\n\n`);
+        reply.sendText(`Paragraph ${n} of what is said.\n\n`);
         if (n % 10 === 0) await expect(textOf(latestReply(page)).last()).toContainText(`Paragraph ${n} `);
       }
-      reply.say("```rust\nfn main() {}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n");
+      reply.sendText("```rust\nfn main() {}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n");
       await expect(latestReply(page).locator("table")).toBeVisible();
-      reply.end();
+      reply.finish();
       await expectStatus(latestReply(page), "complete");
       expect(await shifts()).toEqual([]);
       // And a move would be seen.
       await page.evaluate(() => window.scrollTo(0, 0));
-      await settled(page);
+      await waitForScrollSettled(page);
       await page.evaluate(() => document.querySelector(".transcript")!.before(Object.assign(document.createElement("p"), { textContent: "moved" })));
       await expect.poll(async () => (await shifts()).length).toBeGreaterThan(0);
     });

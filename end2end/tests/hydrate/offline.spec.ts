@@ -1,13 +1,13 @@
 // The network goes, and what was on the page stays: UX-31.
-import { begin, choose, expectStatus, hydrated, latestReply, messageBox, open, send, sendButton, TEST_MODEL, textOf } from "../../support/chat.ts";
-import { attach, attached, text } from "../../support/files.ts";
+import { startChat, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage, sendButton, TEST_MODEL, textOf } from "../../support/chat.ts";
+import { attachFiles, attachmentChips, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("offline is said, what is written is kept, and goes to the server when the network is back", async ({ page, model, turnleaf, watch, context }) => {
   watch.expectLostConnection();
   watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
-  await begin(page, "Before");
-  (await model.next()).answer("Said.");
+  await startChat(page, "Before");
+  (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
   const chat = new URL(page.url()).pathname.split("/").at(-1);
   const banner = page.getByText("Offline. What you write is kept.");
@@ -30,25 +30,25 @@ test("offline is said, what is written is kept, and goes to the server when the 
   await expect(messageBox(page)).toHaveValue("Written offline");
   await expect(page.getByRole("navigation", { name: "Chats" }).getByText("Draft")).toBeVisible();
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(messageBox(page)).toHaveValue("Written offline");
   await sendButton(page).click();
-  (await model.next()).answer("Heard.");
+  (await model.nextReply()).finishWithText("Heard.");
   await expectStatus(latestReply(page), "complete");
 });
 
-test("what another device wrote meanwhile is offered, and not written over", async ({ page, browser, turnleaf, model, watch, context }) => {
+test("another device's draft is offered, and not overwritten", async ({ page, browser, turnleaf, model, watch, context }) => {
   watch.expectLostConnection();
   watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
-  await begin(page, "Before");
-  (await model.next()).answer("Said.");
+  await startChat(page, "Before");
+  (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
   await context.setOffline(true);
   await messageBox(page).fill("Written offline");
   const note = page.getByText("Not saved on the server yet; kept in this browser.");
   await expect(note).toBeVisible();
   const other = await (await browser.newContext({ baseURL: turnleaf.url })).newPage();
-  await open(other, new URL(page.url()).pathname);
+  await openPage(other, new URL(page.url()).pathname);
   const saved = other.waitForResponse((answer) => answer.url().includes("save_draft"));
   await messageBox(other).fill("A long draft from the phone");
   await saved;
@@ -56,16 +56,16 @@ test("what another device wrote meanwhile is offered, and not written over", asy
   await expect(page.getByRole("button", { name: "Use it" })).toBeVisible();
   await expect(messageBox(page)).toHaveValue("Written offline");
   await other.reload();
-  await hydrated(other);
+  await waitForHydration(other);
   await expect(messageBox(other)).toHaveValue("A long draft from the phone");
   await page.getByRole("button", { name: "Use it" }).click();
   await expect(messageBox(page)).toHaveValue("A long draft from the phone");
   await other.context().close();
 });
 
-test("a draft that the server did not take is offered again without a word typed", async ({ page, watch }) => {
+test("a draft the server did not save is saved again without typing", async ({ page, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
-  await open(page);
+  await openPage(page);
   await page.route("**/save_draft*", (route) => route.abort());
   await messageBox(page).fill("Once");
   const note = page.getByText("Not saved on the server yet; kept in this browser.");
@@ -74,10 +74,10 @@ test("a draft that the server did not take is offered again without a word typed
   await expect(note).toBeHidden();
 });
 
-test("a draft that is typed and taken back while the server is away leaves no word of it", async ({ page, model, watch }) => {
+test("a draft typed and deleted while offline leaves nothing behind", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
-  await begin(page, "Before");
-  (await model.next()).answer("Said.");
+  await startChat(page, "Before");
+  (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
   await page.route("**/save_draft*", (route) => route.abort());
   await messageBox(page).fill("x");
@@ -87,10 +87,10 @@ test("a draft that is typed and taken back while the server is away leaves no wo
   await expect(note).toBeHidden();
 });
 
-test("the chats stay where their list cannot be brought up to date, and it is tried again", async ({ page, model, watch }) => {
+test("the chat list stays when its refresh fails, and is retried", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
-  await begin(page, "First chat");
-  (await model.next()).answer("Said.");
+  await startChat(page, "First chat");
+  (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
   const chats = page.getByRole("navigation", { name: "Chats" });
   await expect(chats.getByRole("link", { name: "First chat" })).toBeVisible();
@@ -105,14 +105,14 @@ test("the chats stay where their list cannot be brought up to date, and it is tr
   await expect(page.getByText("Could not load your chats.")).toHaveCount(0);
   await page.unroute("**/list_chats*");
   await expect(chats.getByText("Draft")).toBeVisible();
-  await send(page, "On");
-  (await model.next()).answer("Well.");
+  await sendMessage(page, "On");
+  (await model.nextReply()).finishWithText("Well.");
   await expectStatus(latestReply(page), "complete");
 });
 
-test("a server that goes away is seen while no reply runs, is tried again, and its return is told", async ({ page, turnleaf, watch }) => {
+test("a lost server is noticed while no reply runs, is retried, and its return is announced", async ({ page, turnleaf, watch }) => {
   watch.expectLostConnection();
-  await open(page);
+  await openPage(page);
   const banner = page.getByText("Offline. What you write is kept.");
   await turnleaf.kill();
   await expect(banner).toBeVisible({ timeout: 30_000 });
@@ -127,9 +127,9 @@ test("a server that goes away is seen while no reply runs, is tried again, and i
   await expect(messageBox(page)).toHaveValue("kept");
 });
 
-test("answers that do not come are offline after three, and the first that comes ends it", async ({ page, watch }) => {
+test("three missing responses mean offline, and the first response ends it", async ({ page, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
-  await open(page);
+  await openPage(page);
   await page.route("**/api/page/glance_at_all", (route) => route.abort());
   const banner = page.getByText("Offline. What you write is kept.");
   await expect(banner).toBeVisible({ timeout: 30_000 });
@@ -143,7 +143,7 @@ test("answers that do not come are offline after three, and the first that comes
 });
 
 test("a newer page is offered, and what is written is there after it", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   await expect(page.getByText("There is a new version.")).toHaveCount(0);
   await page.route("**/api/page/glance_at_all", async (route) => {
     const answer = await route.fetch();
@@ -157,7 +157,7 @@ test("a newer page is offered, and what is written is there after it", async ({ 
   const loaded = page.waitForEvent("load");
   await reload.click();
   await loaded;
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(messageBox(page)).toHaveValue("half a thought");
   await expect(reload).toHaveCount(0);
 });
@@ -165,58 +165,58 @@ test("a newer page is offered, and what is written is there after it", async ({ 
 test("a reply goes on over a lost network, whole and once", async ({ page, model, watch, context }) => {
   watch.expectLostConnection();
   watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
-  await begin(page, "Go on");
-  const reply = await model.next();
-  reply.say("one ");
+  await startChat(page, "Go on");
+  const reply = await model.nextReply();
+  reply.sendText("one ");
   await expect(textOf(latestReply(page))).toHaveText("one");
   await context.setOffline(true);
   await expect(page.getByText("Offline. What you write is kept.")).toBeVisible();
-  reply.say("two ");
-  reply.say("three");
-  reply.end();
+  reply.sendText("two ");
+  reply.sendText("three");
+  reply.finish();
   await context.setOffline(false);
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("one two three");
   await expect(page.locator("article[data-role=assistant]")).toHaveCount(1);
 });
 
-test("a stream that broke is no matter any more once its chat is left", async ({ page, model, watch }) => {
+test("a broken stream is no longer reported once its chat is left", async ({ page, model, watch }) => {
   watch.expectLostConnection();
   watch.expect(/ERR_FAILED|Failed to load resource/);
   // The reply's own stream cannot be had; everything else goes on.
   await page.route("**/api/turns/*/events**", (route) => route.abort());
-  await begin(page, "Go on");
-  const reply = await model.next();
+  await startChat(page, "Go on");
+  const reply = await model.nextReply();
   const banner = page.getByText("Reconnecting", { exact: false });
   await expect(banner).toBeVisible();
   await page.getByRole("link", { name: "New chat" }).first().click();
   await expect(page).toHaveURL(/\/$/);
   await expect(banner).toBeHidden();
-  reply.answer("There.");
+  reply.finishWithText("There.");
 });
 
-test("what is sent while offline comes back into the box and never goes out by itself", async ({ page, model, watch }) => {
+test("a message sent while offline returns to the box and is never sent by itself", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch|ERR_INTERNET_DISCONNECTED/);
-  await begin(page, "Before");
-  (await model.next()).answer("Said.");
+  await startChat(page, "Before");
+  (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
   await page.route("**/api/page/*", (route) => route.abort());
-  await send(page, "Not now");
+  await sendMessage(page, "Not now");
   await expect(messageBox(page)).toHaveValue("Not now");
   await expect(page.locator("#message-problem")).not.toBeEmpty();
   await page.unroute("**/api/page/*");
   await expect(page.getByText("Not saved on the server yet")).toBeHidden();
   expect(model.asked).toBe(1);
   await sendButton(page).click();
-  (await model.next()).answer("Now.");
+  (await model.nextReply()).finishWithText("Now.");
   await expectStatus(latestReply(page), "complete");
   expect(model.asked).toBe(2);
 });
 
-test("a message that nobody takes is broken off within a minute, and the same again is not sent twice", async ({ page, model, watch }) => {
+test("an unacknowledged message is aborted within a minute, and its retry is not sent twice", async ({ page, model, watch }) => {
   watch.expect(/ERR_ABORTED|AbortError|ERR_FAILED/);
-  await begin(page, "Before");
-  (await model.next()).answer("Said.");
+  await startChat(page, "Before");
+  (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
   await page.clock.install();
   const path = "**/api/page/send_message*";
@@ -228,7 +228,7 @@ test("a message that nobody takes is broken off within a minute, and the same ag
     took();
   }, { times: 1 });
   const given_up = page.waitForEvent("requestfailed", (request) => request.url().includes("send_message"));
-  await send(page, "Is anybody there?");
+  await sendMessage(page, "Is anybody there?");
   await taken;
   await messageBox(page).fill("typed behind it");
   await page.clock.runFor(60_000);
@@ -240,7 +240,7 @@ test("a message that nobody takes is broken off within a minute, and the same ag
   await expect(messageBox(page)).toHaveValue("typed behind it");
   await messageBox(page).fill("Is anybody there?");
   // It had arrived: the page finds the reply to it, and the same again is that message.
-  (await model.next()).answer("Yes.");
+  (await model.nextReply()).finishWithText("Yes.");
   await expect(textOf(latestReply(page))).toHaveText("Yes.");
   await expectStatus(latestReply(page), "complete");
   await sendButton(page).click();
@@ -252,13 +252,13 @@ test("a message that nobody takes is broken off within a minute, and the same ag
 test("a message that waits for its files does not go out after a minute offline", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await page.clock.install();
-  await open(page);
-  await choose(page, TEST_MODEL);
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
   await page.route("**/api/blobs*", (route) => route.abort());
   await page.evaluate(() => dispatchEvent(new Event("offline")));
   await page.route("**/api/page/glance_at_all", (route) => route.abort());
-  await attach(page, text("notes.txt", "of mine"));
-  await send(page, "With notes");
+  await attachFiles(page, textFile("notes.txt", "of mine"));
+  await sendMessage(page, "With notes");
   const waits = page.getByText("Your message goes out when the files are there.");
   await expect(waits.first()).toBeVisible();
   await page.clock.fastForward(61_000);
@@ -267,8 +267,8 @@ test("a message that waits for its files does not go out after a minute offline"
   await page.unroute("**/api/page/glance_at_all");
   await page.evaluate(() => dispatchEvent(new Event("online")));
   await page.clock.runFor(30_000);
-  await attached(page).getByRole("button", { name: "Try again" }).click({ timeout: 5_000 }).catch(() => undefined);
-  await expect(attached(page).locator("a, .chip").first()).toBeVisible();
+  await attachmentChips(page).getByRole("button", { name: "Try again" }).click({ timeout: 5_000 }).catch(() => undefined);
+  await expect(attachmentChips(page).locator("a, .chip").first()).toBeVisible();
   expect(model.asked).toBe(0);
   await expect(messageBox(page)).toHaveValue("With notes");
 });

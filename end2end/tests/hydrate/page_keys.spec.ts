@@ -1,20 +1,20 @@
 // The keys that work everywhere on a chat's page (ux.md 11), each pressed once.
 // UX-24, UX-27 of docs/acceptance.md.
-import { begin, expectStatus, latestReply, messageBox, open } from "../../support/chat.ts";
+import { startChat, expectStatus, latestReply, messageBox, openPage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { heading, talk, users } from "../../support/verbs.ts";
+import { turnHeading, holdConversation, userTurns } from "../../support/turn_actions.ts";
 
-test("Ctrl+Shift+O begins a new chat, from among the words of the old one", async ({ page, model }) => {
-  await talk(page, model, 1);
+test("Ctrl+Shift+O starts a new chat, also while typing in the old one", async ({ page, model }) => {
+  await holdConversation(page, model, 1);
   await messageBox(page).focus();
   await page.keyboard.press("Control+Shift+O");
   await expect(page).toHaveURL(/\/$/);
-  await expect(users(page)).toHaveCount(0);
+  await expect(userTurns(page)).toHaveCount(0);
   await expect(messageBox(page)).toBeFocused();
 });
 
 test("Ctrl+B hides the column of chats and brings it back, and a reload keeps it hidden", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   const chats = page.locator("#chats");
   await expect(chats).toBeVisible();
   await page.keyboard.press("Control+b");
@@ -28,25 +28,25 @@ test("Ctrl+B hides the column of chats and brings it back, and a reload keeps it
 
 test("Ctrl+Shift+; copies the newest block of code", async ({ page, model, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await begin(page, "Show me code");
-  (await model.next()).answer("One:\n\n```rust\nlet first = 1;\n```\n\nTwo:\n\n```rust\nlet second = 2;\n```\n");
+  await startChat(page, "Show me code");
+  (await model.nextReply()).finishWithText("One:\n\n```rust\nlet first = 1;\n```\n\nTwo:\n\n```rust\nlet second = 2;\n```\n");
   await expectStatus(latestReply(page), "complete");
   await page.keyboard.press("Control+Shift+;");
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe("let second = 2;\n");
 });
 
 test("? lists the keys, and is a letter where somebody types", async ({ page, model }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await messageBox(page).press("?");
   await expect(messageBox(page)).toHaveValue("?");
   await expect(list).toBeHidden();
-  await heading(latestReply(page)).focus();
+  await turnHeading(latestReply(page)).focus();
   await page.keyboard.press("?");
   await expect(list).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(list).toBeHidden();
-  await expect(heading(latestReply(page))).toBeFocused();
+  await expect(turnHeading(latestReply(page))).toBeFocused();
 });
 
 test("keys of other alphabets are known in small letters and in capitals", async ({ page }) => {
@@ -56,7 +56,7 @@ test("keys of other alphabets are known in small letters and in capitals", async
   await row.getByRole("textbox").press("Enter");
   await expect(page.getByText("Saved.")).toBeVisible();
   await expect(page.locator("#search kbd").last()).toHaveText("Ж");
-  await open(page);
+  await openPage(page);
   const search = page.getByRole("dialog", { name: "Search and commands" });
   for (const key of ["ж", "Ж"]) {
     // With Caps Lock it is a capital; Playwright has no such key.

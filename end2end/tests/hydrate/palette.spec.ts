@@ -3,46 +3,46 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { begin, expectStatus, hydrated, latestReply, messageBox, open, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL, type ModelServer } from "../../support/model_server.ts";
 import { turn } from "../../support/reader.ts";
-import { grow } from "../../support/tree.ts";
+import { addExchange } from "../../support/tree.ts";
 import type { Turnleaf } from "../../support/turnleaf.ts";
-import { talk, users } from "../../support/verbs.ts";
+import { holdConversation, userTurns } from "../../support/turn_actions.ts";
 
 const palette = (page: Page) => page.getByRole("dialog", { name: "Search and commands" });
 const box = (page: Page) => palette(page).getByRole("combobox");
 const rows = (page: Page) => palette(page).getByRole("option");
 const chosen = (page: Page) => palette(page).getByRole("option", { selected: true });
 const group = (page: Page, name: string) => palette(page).getByRole("group", { name });
-const said = (page: Page) => palette(page).locator(".palette-said");
+const announcement = (page: Page) => palette(page).locator(".palette-said");
 
 async function openPalette(page: Page): Promise<void> {
   await page.keyboard.press("Control+k");
   await expect(box(page)).toBeFocused();
 }
 
-async function made<T>(turnleaf: Turnleaf, path: string, body: unknown): Promise<T> {
+async function postJson<T>(turnleaf: Turnleaf, path: string, body: unknown): Promise<T> {
   const headers = { "content-type": "application/json" };
   return await (await fetch(`${turnleaf.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })).json() as T;
 }
 
 /** A chat whose newest branch does not have the words that an older one has. */
-async function forked(turnleaf: Turnleaf, model: ModelServer): Promise<{ chat: string; side: string }> {
+async function createForkedChat(turnleaf: Turnleaf, model: ModelServer): Promise<{ chat: string; side: string }> {
   const answering = (async () => {
-    for (const text of ["Well.", "那就是你好的意思", "Something else."]) (await model.next()).answer(text);
+    for (const text of ["Well.", "那就是你好的意思", "Something else."]) (await model.nextReply()).finishWithText(text);
   })();
-  const { id: chat } = await made<{ id: string }>(turnleaf, "/api/chats", { provider: "openai", model: MODEL, title: "Greetings" });
-  const first = await grow(turnleaf, chat, "How does one greet?");
-  const side = await grow(turnleaf, chat, "In Chinese?", first);
-  await grow(turnleaf, chat, "In Dutch?", first);
+  const { id: chat } = await postJson<{ id: string }>(turnleaf, "/api/chats", { provider: "openai", model: MODEL, title: "Greetings" });
+  const first = await addExchange(turnleaf, chat, "How does one greet?");
+  const side = await addExchange(turnleaf, chat, "In Chinese?", first);
+  await addExchange(turnleaf, chat, "In Dutch?", first);
   await answering;
   return { chat, side };
 }
 
 test("a Chinese word of two characters leads to the very turn on its side branch (UX-30)", async ({ page, turnleaf, model }) => {
-  const { chat, side } = await forked(turnleaf, model);
+  const { chat, side } = await createForkedChat(turnleaf, model);
   await page.addInitScript(() => {
     const flashed: string[] = [];
     Object.assign(window, { flashed });
@@ -50,7 +50,7 @@ test("a Chinese word of two characters leads to the very turn on its side branch
       for (const { target } of changes) if (target instanceof Element && target.hasAttribute("data-flash")) flashed.push(target.id);
     }).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-flash"] });
   });
-  await open(page);
+  await openPage(page);
   await openPalette(page);
   await box(page).fill("你好");
   const hit = group(page, "Messages").getByRole("option");
@@ -67,16 +67,16 @@ test("a Chinese word of two characters leads to the very turn on its side branch
   await expect(turn(page, side)).not.toHaveAttribute("data-flash", "");
   // On the same chat again, from another branch of it.
   await page.goto(`/c/${chat}?at=${side}`);
-  await hydrated(page);
+  await waitForHydration(page);
   await openPalette(page);
   await box(page).fill("dutch");
   await expect(group(page, "Messages").getByRole("option")).toHaveCount(1);
   await page.keyboard.press("Enter");
-  await expect(users(page).last()).toContainText("In Dutch?");
+  await expect(userTurns(page).last()).toContainText("In Dutch?");
 });
 
 test("without words there are recent chats and commands, and the keys walk through them", async ({ page, model }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   await page.getByRole("heading", { level: 3 }).first().focus();
   await openPalette(page);
   await expect(group(page, "Recent chats").getByRole("option")).toHaveCount(1);
@@ -101,7 +101,7 @@ test("without words there are recent chats and commands, and the keys walk throu
 });
 
 test("commands do what they say", async ({ page, model, turnleaf }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   await openPalette(page);
   await box(page).fill("dark theme");
   await page.keyboard.press("Enter");
@@ -130,11 +130,11 @@ test("commands do what they say", async ({ page, model, turnleaf }) => {
 });
 
 test("a running reply can be stopped from it", async ({ page, model }) => {
-  await open(page);
+  await openPage(page);
   await page.getByRole("combobox", { name: "Model", exact: true }).selectOption(`openai/${MODEL}`);
   await messageBox(page).fill("Go on");
   await page.keyboard.press("Enter");
-  (await model.next()).say("Half");
+  (await model.nextReply()).sendText("Half");
   await expect(textOf(latestReply(page))).toHaveText("Half");
   await openPalette(page);
   await box(page).fill("stop");
@@ -142,23 +142,23 @@ test("a running reply can be stopped from it", async ({ page, model }) => {
   await expectStatus(latestReply(page), "cancelled");
 });
 
-test("documents and chats are found too, nothing is said to be nothing, and the page of the search is one row away", async ({ page, turnleaf }) => {
-  const document = await made<{ id: string }>(turnleaf, "/api/documents", { title: "C++ notes", content: "About 100% of a-b" });
-  await made(turnleaf, "/api/chats", { title: "Learning C++" });
-  await open(page);
+test("documents and chats are found, empty results are reported, and the search page is one row away", async ({ page, turnleaf }) => {
+  const document = await postJson<{ id: string }>(turnleaf, "/api/documents", { title: "C++ notes", content: "About 100% of a-b" });
+  await postJson(turnleaf, "/api/chats", { title: "Learning C++" });
+  await openPage(page);
   await page.getByRole("link", { name: "Search" }).first().click();
   await expect(box(page)).toBeFocused();
   await box(page).fill("c++");
   await expect(group(page, "Chats").locator("mark")).toHaveText("C++");
   await expect(group(page, "Documents").locator("mark").first()).toHaveText("C++");
-  await expect(said(page)).toHaveText("2 results");
+  await expect(announcement(page)).toHaveText("2 results");
   await box(page).fill("<b>qqq</b>");
-  await expect(said(page)).toHaveText("Nothing for “<b>qqq</b>”.");
+  await expect(announcement(page)).toHaveText("Nothing for “<b>qqq</b>”.");
   await expect(rows(page)).toHaveCount(1);
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/search\?q=%3Cb%3Eqqq%3C%2Fb%3E$/);
   await page.goBack();
-  await hydrated(page);
+  await waitForHydration(page);
   await openPalette(page);
   await box(page).fill("100%");
   await group(page, "Documents").getByRole("option").click();
@@ -166,8 +166,8 @@ test("documents and chats are found too, nothing is said to be nothing, and the 
 });
 
 test("Ctrl and Enter open what was found in a tab of its own", async ({ page, context, turnleaf }) => {
-  const { id } = await made<{ id: string }>(turnleaf, "/api/chats", { title: "Beside" });
-  await open(page);
+  const { id } = await postJson<{ id: string }>(turnleaf, "/api/chats", { title: "Beside" });
+  await openPage(page);
   await openPalette(page);
   await box(page).fill("beside");
   await expect(group(page, "Chats").getByRole("option")).toHaveCount(1);
@@ -178,8 +178,8 @@ test("Ctrl and Enter open what was found in a tab of its own", async ({ page, co
 });
 
 test("the Enter of an input method chooses nothing (UX-19)", async ({ page, turnleaf }) => {
-  await made(turnleaf, "/api/chats", { title: "你好" });
-  await open(page);
+  await postJson(turnleaf, "/api/chats", { title: "你好" });
+  await openPage(page);
   await openPalette(page);
   await box(page).evaluate((input: HTMLInputElement) => {
     const key = (init: KeyboardEventInit) => input.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, cancelable: true, key: "Enter", ...init }));
@@ -197,11 +197,11 @@ test("the Enter of an input method chooses nothing (UX-19)", async ({ page, turn
   await expect(page).toHaveURL(/\/c\//);
 });
 
-test("an answer to what is not asked any more is dropped, a slow one is waited for, and being offline is said", async ({ page, turnleaf, watch }) => {
+test("an outdated response is dropped, a slow one is awaited, and being offline is shown", async ({ page, turnleaf, watch }) => {
   watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
-  await made(turnleaf, "/api/chats", { title: "apple" });
-  await made(turnleaf, "/api/chats", { title: "banana" });
-  await open(page);
+  await postJson(turnleaf, "/api/chats", { title: "apple" });
+  await postJson(turnleaf, "/api/chats", { title: "banana" });
+  await openPage(page);
   let letGo = (): void => {};
   const held = new Promise<void>((done) => (letGo = done));
   await page.route("**/api/search?q=apple&**", async (route) => {
@@ -210,23 +210,23 @@ test("an answer to what is not asked any more is dropped, a slow one is waited f
   });
   await openPalette(page);
   await box(page).fill("apple");
-  await expect(said(page)).toHaveText("Searching…");
+  await expect(announcement(page)).toHaveText("Searching…");
   await box(page).fill("banana");
   await expect(group(page, "Chats")).toContainText("banana");
   const late = page.waitForResponse((answer) => answer.url().includes("q=apple&in=chats"));
   letGo();
   await late;
-  await expect(said(page)).toHaveText("1 result");
+  await expect(announcement(page)).toHaveText("1 result");
   await expect(group(page, "Chats")).not.toContainText("apple");
   await page.context().setOffline(true);
   await box(page).fill("theme");
-  await expect(said(page)).toContainText("Offline");
+  await expect(announcement(page)).toContainText("Offline");
   await expect(group(page, "Commands").getByRole("option")).toHaveCount(3);
   await page.context().setOffline(false);
 });
 
-test("a palette that is asked for before the browser has told its end stays open", async ({ page }) => {
-  await open(page);
+test("a palette reopened before the close event of the browser stays open", async ({ page }) => {
+  await openPage(page);
   await openPalette(page);
   const isOpen = await page.evaluate(async () => {
     const dialog = document.querySelector<HTMLDialogElement>("dialog.palette")!;
@@ -248,18 +248,18 @@ test("a palette that is asked for before the browser has told its end stays open
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`the palette is in nobody's way, ${colorScheme}`, async ({ page, turnleaf, model }) => {
-    await forked(turnleaf, model);
-    await made(turnleaf, "/api/documents", { title: "How to greet", content: "One says hello.\n" });
+  test(`the palette is accessible, ${colorScheme}`, async ({ page, turnleaf, model }) => {
+    await createForkedChat(turnleaf, model);
+    await postJson(turnleaf, "/api/documents", { title: "How to greet", content: "One says hello.\n" });
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await open(page);
+    await openPage(page);
     for (const width of [390, 820, 1440]) {
       await page.setViewportSize({ width, height: 900 });
       await openPalette(page);
       expect.soft(await violations(page), `empty, ${width}`).toEqual([]);
       if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/palette-empty-${colorScheme}-${width}.png` });
       await box(page).fill("greet");
-      await expect(said(page)).toContainText("results");
+      await expect(announcement(page)).toContainText("results");
       expect.soft(await violations(page), `hits, ${width}`).toEqual([]);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       expect.soft(overflow, `sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
@@ -271,24 +271,24 @@ for (const colorScheme of ["light", "dark"] as const) {
 
 test("a reply and its message are copied with what they quote", async ({ page, context, turnleaf, model }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  const document = await made<{ id: string }>(turnleaf, "/api/documents", { title: "Plan", content: "one\ntwo\nthree" });
-  const { id: chat } = await made<{ id: string }>(turnleaf, "/api/chats", { provider: "openai", model: MODEL, title: "Quotes" });
+  const document = await postJson<{ id: string }>(turnleaf, "/api/documents", { title: "Plan", content: "one\ntwo\nthree" });
+  const { id: chat } = await postJson<{ id: string }>(turnleaf, "/api/chats", { provider: "openai", model: MODEL, title: "Quotes" });
   const quote = { type: "partial_reference", ref_id: document.id, ref_type: "document", selection_start: 4, selection_end: 13 };
-  await made(turnleaf, `/api/chats/${chat}/turns`, { content: [quote, { type: "text", text: "What is it?" }] });
-  (await model.next()).answer("A **plan**.");
-  await open(page, `/c/${chat}`);
+  await postJson(turnleaf, `/api/chats/${chat}/turns`, { content: [quote, { type: "text", text: "What is it?" }] });
+  (await model.nextReply()).finishWithText("A **plan**.");
+  await openPage(page, `/c/${chat}`);
   await expectStatus(latestReply(page), "complete");
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await latestReply(page).getByRole("button", { name: "Copy reply" }).click();
   await expect.poll(copied).toMatch(/^A \*\*plan\*\*\.\n\n---\n\n> two\n> three\n>\n> — \[Plan, lines 2-3\]\(\/documents\//);
-  await users(page).first().getByRole("heading", { level: 3 }).focus();
+  await userTurns(page).first().getByRole("heading", { level: 3 }).focus();
   await page.keyboard.press("c");
   await expect.poll(copied).toMatch(/^> two\n> three\n>\n> — \[Plan, lines 2-3\].*\n\nWhat is it\?$/);
 });
 
-test("a hit is shown as its reader sees it, without the signs of Markdown", async ({ page, model }) => {
-  await begin(page, "How do leaves grow?");
-  (await model.next()).answer("## Growth\n\nThey come from **small buds**, see [the `atlas`](https://example.org/trees).");
+test("a hit is shown as rendered, without Markdown syntax", async ({ page, model }) => {
+  await startChat(page, "How do leaves grow?");
+  (await model.nextReply()).finishWithText("## Growth\n\nThey come from **small buds**, see [the `atlas`](https://example.org/trees).");
   await expectStatus(latestReply(page), "complete");
   await page.keyboard.press("Control+k");
   await box(page).fill("buds");
@@ -299,9 +299,9 @@ test("a hit is shown as its reader sees it, without the signs of Markdown", asyn
   await expect(page.locator(".hits")).toContainText("They come from small buds, see the atlas.");
 });
 
-test("what was said before the palette opened is not said again when it closes", async ({ page, model }) => {
-  await begin(page, "Hello");
-  (await model.next()).answer("Good day.");
+test("announcements made before the palette opened are not repeated when it closes", async ({ page, model }) => {
+  await startChat(page, "Hello");
+  (await model.nextReply()).finishWithText("Good day.");
   await expectStatus(latestReply(page), "complete");
   const live = page.locator("#say");
   await expect(live).toHaveText("Reply: Good day.");

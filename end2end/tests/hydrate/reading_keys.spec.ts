@@ -1,49 +1,49 @@
 // The ways between the message box and what is read, with keys alone.
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, latestReply, messageBox, open, replies, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, latestReply, messageBox, openPage, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { seen, settled, turn } from "../../support/reader.ts";
-import { heading, menu, talk, users } from "../../support/verbs.ts";
+import { firstVisibleTurn, waitForScrollSettled, turn } from "../../support/reader.ts";
+import { turnHeading, menuButton, holdConversation, userTurns } from "../../support/turn_actions.ts";
 
 const below = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollHeight - document.documentElement.clientHeight - scrollY);
 
 test("F6 goes to the last turn while the end is followed, and to the one in view where somebody reads", async ({ page, model }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   for (const n of [2, 3]) {
     await messageBox(page).fill(`q${n}`);
     await page.keyboard.press("Enter");
-    (await model.next()).answer(`line ${n}\n\n`.repeat(60));
+    (await model.nextReply()).finishWithText(`line ${n}\n\n`.repeat(60));
     await expect(replies(page)).toHaveCount(n);
     await expectStatus(latestReply(page), "complete");
   }
-  await open(page, new URL(page.url()).pathname);
+  await openPage(page, new URL(page.url()).pathname);
   await expect.poll(() => below(page)).toBeLessThanOrEqual(60);
   await messageBox(page).focus();
   await page.keyboard.press("Shift+F6");
-  await expect(heading(latestReply(page))).toBeFocused();
-  await settled(page);
+  await expect(turnHeading(latestReply(page))).toBeFocused();
+  await waitForScrollSettled(page);
   expect(await below(page), "the end is still in view").toBeLessThanOrEqual(60);
 
   await page.keyboard.press("F6");
   await expect(messageBox(page)).toBeFocused();
   await turn(page, (await replies(page).nth(1).getAttribute("data-turn-id")) ?? "").hover();
   await page.mouse.wheel(0, -2000);
-  await settled(page);
-  const before = await seen(page);
+  await waitForScrollSettled(page);
+  const before = await firstVisibleTurn(page);
   await page.keyboard.press("Shift+F6");
-  await expect(heading(turn(page, before.id))).toBeFocused();
-  expect(Math.abs((await seen(page)).y - before.y), "the page stays where it is").toBeLessThanOrEqual(1);
+  await expect(turnHeading(turn(page, before.id))).toBeFocused();
+  expect(Math.abs((await firstVisibleTurn(page)).y - before.y), "the page stays where it is").toBeLessThanOrEqual(1);
 });
 
 test("Alt+Up reads the last reply from the start of the box, and Esc comes back", async ({ page, model }) => {
-  await talk(page, model, 2);
+  await holdConversation(page, model, 2);
   await messageBox(page).focus();
   await page.keyboard.press("Alt+ArrowUp");
-  await expect(heading(latestReply(page))).toBeFocused();
+  await expect(turnHeading(latestReply(page))).toBeFocused();
   await page.keyboard.press("Alt+ArrowUp");
-  await expect(heading(users(page).last())).toBeFocused();
+  await expect(turnHeading(userTurns(page).last())).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(messageBox(page)).toBeFocused();
 
@@ -52,10 +52,10 @@ test("Alt+Up reads the last reply from the start of the box, and Esc comes back"
   await expect(messageBox(page)).toBeFocused();
   await page.keyboard.press("Home");
   await page.keyboard.press("Alt+ArrowUp");
-  await expect(heading(latestReply(page))).toBeFocused();
+  await expect(turnHeading(latestReply(page))).toBeFocused();
 
   // What is open is closed first.
-  await menu(latestReply(page)).focus();
+  await menuButton(latestReply(page)).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("link", { name: "Link to this message" }).last()).toBeVisible();
   await page.keyboard.press("Escape");
@@ -65,23 +65,23 @@ test("Alt+Up reads the last reply from the start of the box, and Esc comes back"
   await expect(messageBox(page)).toBeFocused();
 });
 
-test("a long reply that came says how to read it", async ({ page, model }) => {
-  await begin(page, "Tell");
+test("a long reply announces how to read it", async ({ page, model }) => {
+  await startChat(page, "Tell");
   await expect(messageBox(page)).toBeFocused();
-  (await model.next()).answer("word ".repeat(120));
+  (await model.nextReply()).finishWithText("word ".repeat(120));
   await expectStatus(latestReply(page), "complete");
   await expect(page.locator("#say")).toHaveText("Reply complete, 120 words. Alt+Up to read.");
   await expect(messageBox(page)).toBeFocused();
   await page.keyboard.press("Alt+ArrowUp");
-  await expect(heading(latestReply(page))).toBeFocused();
+  await expect(turnHeading(latestReply(page))).toBeFocused();
   // From nowhere as from the box.
-  await heading(latestReply(page)).evaluate((element) => (element as HTMLElement).blur());
+  await turnHeading(latestReply(page)).evaluate((element) => (element as HTMLElement).blur());
   await page.keyboard.press("Alt+ArrowUp");
-  await expect(heading(latestReply(page))).toBeFocused();
+  await expect(turnHeading(latestReply(page))).toBeFocused();
 });
 
 test("the link to the latest reply comes before the list of chats", async ({ page, model }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   await page.reload();
   // The box takes the focus when the page is live; who begins at the top comes by these links.
   await expect(messageBox(page)).toBeFocused();
@@ -96,7 +96,7 @@ test("the link to the latest reply comes before the list of chats", async ({ pag
   const skip = page.getByRole("link", { name: "Skip to the latest reply" });
   await expect(skip).toBeFocused();
   await expect(skip).toBeInViewport();
-  await open(page);
+  await openPage(page);
   await expect(skip).toBeHidden();
   await expect(textOf(latestReply(page))).toHaveCount(0);
 });

@@ -1,67 +1,67 @@
 // A reply from the first word to the last: shown as it comes, the same after a reload, stopped, tried again, seen twice.
 // UX-04, UX-15, UX-16 of docs/acceptance.md.
 import {
-  begin, expectStatus, hydrated, idOf, latestReply, messageBox, open, replies, send, sendButton, stopButton, textOf,
+  startChat, expectStatus, waitForHydration, idOf, latestReply, messageBox, openPage, replies, sendMessage, sendButton, stopButton, textOf,
 } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { versions } from "../../support/verbs.ts";
+import { versionSwitcher } from "../../support/turn_actions.ts";
 
 test("a reply is shown while it is written", async ({ page, model }) => {
-  await begin(page, "Hello");
-  const reply = await model.next();
+  await startChat(page, "Hello");
+  const reply = await model.nextReply();
   expect(reply.request.messages.at(-1).content).toContain("Hello");
-  reply.say("First ");
+  reply.sendText("First ");
   await expect(textOf(latestReply(page))).toHaveText("First");
   await expectStatus(latestReply(page), "streaming");
-  reply.say("and **last**.");
-  reply.end();
+  reply.sendText("and **last**.");
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("First and last.");
   await expect(latestReply(page).locator("strong")).toHaveText("last");
   await expect(page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: /Hello/ })).toBeVisible();
 });
 
-test("a second message follows the first and carries it along", async ({ page, model }) => {
-  await begin(page, "One");
-  let reply = await model.next();
-  reply.say("First reply.");
-  reply.end();
+test("a second message follows the first and includes its history", async ({ page, model }) => {
+  await startChat(page, "One");
+  let reply = await model.nextReply();
+  reply.sendText("First reply.");
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
-  await send(page, "Two");
-  reply = await model.next();
+  await sendMessage(page, "Two");
+  reply = await model.nextReply();
   const sent = reply.request.messages.map((message: { content: string }) => message.content).join("\n");
   expect(sent).toMatch(/One[\s\S]*First reply\.[\s\S]*Two/);
-  reply.say("Second reply.");
-  reply.end();
+  reply.sendText("Second reply.");
+  reply.finish();
   await expect(replies(page)).toHaveCount(2);
   await expectStatus(latestReply(page), "complete");
 });
 
-test("a reload in the middle goes on where it was", async ({ page, model }) => {
-  await begin(page, "Count");
-  const reply = await model.next();
-  reply.say("one ");
+test("a reload during a reply continues where it was", async ({ page, model }) => {
+  await startChat(page, "Count");
+  const reply = await model.nextReply();
+  reply.sendText("one ");
   await expect(textOf(latestReply(page))).toHaveText("one");
   await page.reload();
   await expect(textOf(latestReply(page))).toHaveText("one");
-  await hydrated(page);
-  reply.say("two ");
+  await waitForHydration(page);
+  reply.sendText("two ");
   await expect(textOf(latestReply(page))).toHaveText("one two");
-  reply.say("three");
-  reply.end();
+  reply.sendText("three");
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("one two three");
 });
 
 test("a closed tab ends nothing", async ({ page, context, model, turnleaf }) => {
-  await begin(page, "Go on");
-  const reply = await model.next();
-  reply.say("still ");
+  await startChat(page, "Go on");
+  const reply = await model.nextReply();
+  reply.sendText("still ");
   await expect(textOf(latestReply(page))).toHaveText("still");
   const [url, id] = [page.url(), await idOf(latestReply(page))];
   await page.close();
-  reply.say("here");
-  reply.end();
+  reply.sendText("here");
+  reply.finish();
   await expect.poll(async () => (await turnleaf.get(`/api/turns/${id}`)).status).toBe("complete");
   const again = await context.newPage();
   await again.goto(url);
@@ -69,9 +69,9 @@ test("a closed tab ends nothing", async ({ page, context, model, turnleaf }) => 
 });
 
 test("Stop keeps what was written and hangs up", async ({ page, model }) => {
-  await begin(page, "Talk");
-  const reply = await model.next();
-  reply.say("half a sent");
+  await startChat(page, "Talk");
+  const reply = await model.nextReply();
+  reply.sendText("half a sent");
   await expect(textOf(latestReply(page))).toHaveText("half a sent");
   await stopButton(page).click();
   await expectStatus(latestReply(page), "cancelled");
@@ -84,15 +84,15 @@ test("Stop keeps what was written and hangs up", async ({ page, model }) => {
 });
 
 test("trying again makes a version beside the first", async ({ page, model }) => {
-  await begin(page, "Choose");
-  let reply = await model.next();
-  reply.say("heads");
-  reply.end();
+  await startChat(page, "Choose");
+  let reply = await model.nextReply();
+  reply.sendText("heads");
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   await latestReply(page).getByRole("button", { name: "Try again" }).click();
-  reply = await model.next();
-  reply.say("tails");
-  reply.end();
+  reply = await model.nextReply();
+  reply.sendText("tails");
+  reply.finish();
   await expect(textOf(latestReply(page))).toHaveText("tails");
   await expectStatus(latestReply(page), "complete");
   const versions = latestReply(page).getByRole("group", { name: "Versions" });
@@ -103,49 +103,49 @@ test("trying again makes a version beside the first", async ({ page, model }) =>
 });
 
 test("a second tab sees the same reply as it comes", async ({ page, context, model }) => {
-  await begin(page, "Share");
-  const reply = await model.next();
-  reply.say("for ");
+  await startChat(page, "Share");
+  const reply = await model.nextReply();
+  reply.sendText("for ");
   await expect(textOf(latestReply(page))).toHaveText("for");
   const second = await context.newPage();
-  await open(second, new URL(page.url()).pathname);
+  await openPage(second, new URL(page.url()).pathname);
   await expect(textOf(latestReply(second))).toHaveText("for");
-  reply.say("both");
+  reply.sendText("both");
   for (const tab of [page, second]) await expect(textOf(latestReply(tab))).toHaveText("for both");
-  reply.end();
+  reply.finish();
   for (const tab of [page, second]) await expectStatus(latestReply(tab), "complete");
 });
 
 test("a model that breaks off leaves its words and an error reply", async ({ page, model }) => {
-  await begin(page, "Break");
-  const reply = await model.next();
-  reply.say("and then");
+  await startChat(page, "Break");
+  const reply = await model.nextReply();
+  reply.sendText("and then");
   await expect(textOf(latestReply(page)).first()).toHaveText("and then");
-  reply.drop();
+  reply.dropConnection();
   await expectStatus(latestReply(page), "error");
   await expect(textOf(latestReply(page)).first()).toHaveText("and then");
   const error = latestReply(page).locator("[role=group][data-error]");
   await expect(error.getByRole("button", { name: "Try again" })).toBeVisible();
   await error.getByRole("button", { name: "Try again" }).click();
-  const second = await model.next();
-  second.say("whole");
-  second.end();
+  const second = await model.nextReply();
+  second.sendText("whole");
+  second.finish();
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("whole");
   // What failed is the first version, and can be gone back to.
-  await expect(versions(latestReply(page))).toContainText("2/2");
-  await versions(latestReply(page)).getByRole("button", { name: "Previous version" }).click();
+  await expect(versionSwitcher(latestReply(page))).toContainText("2/2");
+  await versionSwitcher(latestReply(page)).getByRole("button", { name: "Previous version" }).click();
   await expect(textOf(latestReply(page)).first()).toHaveText("and then");
   await expect(error).toBeVisible();
 });
 
 test("one press of Send is one message", async ({ page, model }) => {
-  await open(page);
+  await openPage(page);
   await messageBox(page).fill("Once");
   await sendButton(page).dblclick();
-  const reply = await model.next();
-  reply.say("once");
-  reply.end();
+  const reply = await model.nextReply();
+  reply.sendText("once");
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   expect(model.asked).toBe(1);
   await expect(page.locator("article[data-role=user]")).toHaveCount(1);

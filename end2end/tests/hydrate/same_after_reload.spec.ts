@@ -1,7 +1,7 @@
 // What grew before one's eyes is what a reload shows, and what a browser without script shows: for every script of the
 // demo, the elements of the reply are the same apart from what is open and what time it is.
 // UX-10 of docs/acceptance.md.
-import { begin, expectStatus, hydrated, latestReply, open, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, openPage, textOf } from "../../support/chat.ts";
 import { outline } from "../../support/dom.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
@@ -11,7 +11,7 @@ for (const [script, ending] of [
 ] as const) {
   test(`the demo's ${script}`, async ({ page, browser, turnleaf }) => {
     test.setTimeout(120_000);
-    await begin(page, "Show me", `demo/${script}`);
+    await startChat(page, "Show me", `demo/${script}`);
     await expectStatus(latestReply(page), ending);
     const plain = await browser.newContext({ javaScriptEnabled: false, viewport: page.viewportSize() });
     const still = await plain.newPage();
@@ -21,26 +21,26 @@ for (const [script, ending] of [
     // The last colours arrive after the last word.
     await expect.poll(() => outline(latestReply(page))).toBe(withoutScript);
     await page.reload();
-    await hydrated(page);
+    await waitForHydration(page);
     await expect.poll(() => outline(latestReply(page))).toBe(withoutScript);
   });
 }
 
 test("a reply in the middle is the same after a reload", async ({ page, context, model }) => {
-  await begin(page, "Middle");
-  const reply = await model.next();
-  reply.think("First a thought.");
-  reply.say("# A title\n\nA paragraph with `code`.\n\n```rust\nfn main() {}\n```\n\nAnd an unfinished *sen");
+  await startChat(page, "Middle");
+  const reply = await model.nextReply();
+  reply.sendReasoning("First a thought.");
+  reply.sendText("# A title\n\nA paragraph with `code`.\n\n```rust\nfn main() {}\n```\n\nAnd an unfinished *sen");
   await expect(textOf(latestReply(page))).toContainText("unfinished");
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(textOf(latestReply(page))).toContainText("unfinished");
-  reply.say("tence*.");
+  reply.sendText("tence*.");
   await expect(textOf(latestReply(page)).locator("em")).toHaveText("sentence");
-  reply.end();
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   const again = await context.newPage();
-  await open(again, new URL(page.url()).pathname);
+  await openPage(again, new URL(page.url()).pathname);
   // The last colours arrive after the last word.
   await expect.poll(() => outline(latestReply(page))).toBe(await outline(latestReply(again)));
 });

@@ -3,28 +3,28 @@
 // UX-17, UX-28 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, idOf, latestReply, messageBox, open, replies, send, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, idOf, latestReply, messageBox, openPage, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer, Reply } from "../../support/model_server.ts";
-import { scrollTo, settled, turn } from "../../support/reader.ts";
-import { heading, users } from "../../support/verbs.ts";
+import { scrollTo, waitForScrollSettled, turn } from "../../support/reader.ts";
+import { turnHeading, userTurns } from "../../support/turn_actions.ts";
 
 const toLatest = (page: Page) => page.getByRole("button", { name: /^Go to latest/ });
 
 /** How far the bottom of the page is below what is seen. */
-async function below(page: Page): Promise<number> {
-  await settled(page);
+async function distanceToBottom(page: Page): Promise<number> {
+  await waitForScrollSettled(page);
   return page.evaluate(() => document.documentElement.scrollHeight - document.documentElement.clientHeight - scrollY);
 }
 
 const top = (page: Page): Promise<number> => page.evaluate(() => scrollY);
 
 /** Waits until nothing scrolls any more: keys and fingers scroll on for a while. */
-async function still(page: Page): Promise<void> {
+async function waitForStillness(page: Page): Promise<void> {
   let last = Number.NaN;
   await expect.poll(async () => {
     const before = last;
-    await settled(page);
+    await waitForScrollSettled(page);
     last = await top(page);
     return last === before;
   }).toBe(true);
@@ -35,37 +35,37 @@ const lines = (from: number, count: number): string =>
   Array.from({ length: count }, (_, at) => `Paragraph ${from + at} of a reply that is long enough to be scrolled.\n\n`).join("");
 
 /** Says so much and waits until it is on the page. */
-async function say(page: Page, reply: Reply, from: number, count: number): Promise<void> {
-  reply.say(lines(from, count));
+async function sendLines(page: Page, reply: Reply, from: number, count: number): Promise<void> {
+  reply.sendText(lines(from, count));
   await expect(textOf(latestReply(page)).last()).toContainText(`Paragraph ${from + count - 1} of`);
 }
 
 /** A reply that fills the screen and goes on, followed at its end. */
-async function following(page: Page, model: ModelServer): Promise<Reply> {
-  await begin(page, "Write a lot");
-  const reply = await model.next();
-  await say(page, reply, 1, 40);
-  await expect.poll(() => below(page)).toBeLessThanOrEqual(60);
+async function startFollowedReply(page: Page, model: ModelServer): Promise<Reply> {
+  await startChat(page, "Write a lot");
+  const reply = await model.nextReply();
+  await sendLines(page, reply, 1, 40);
+  await expect.poll(() => distanceToBottom(page)).toBeLessThanOrEqual(60);
   return reply;
 }
 
 /** Reads on whether growth moves the page. */
 async function expectFollowed(page: Page, reply: Reply, from: number): Promise<void> {
-  await say(page, reply, from, 20);
-  await expect.poll(() => below(page), "the end stays in view").toBeLessThanOrEqual(60);
+  await sendLines(page, reply, from, 20);
+  await expect.poll(() => distanceToBottom(page), "the end stays in view").toBeLessThanOrEqual(60);
 }
 
 async function expectLeftAlone(page: Page, reply: Reply, from: number): Promise<void> {
   const before = await top(page);
-  await say(page, reply, from, 20);
-  await settled(page);
+  await sendLines(page, reply, from, 20);
+  await waitForScrollSettled(page);
   expect(Math.abs((await top(page)) - before), "the page is where the reader left it").toBeLessThanOrEqual(1);
 }
 
 test("S1 S2 growth keeps the bottom in view for whoever is within 60 px of it", async ({ page, model }) => {
-  const reply = await following(page, model);
+  const reply = await startFollowedReply(page, model);
   await expectFollowed(page, reply, 41);
-  reply.end();
+  reply.finish();
 });
 
 test.describe("S3 every way upwards stops following at once", () => {
@@ -83,125 +83,125 @@ test.describe("S3 every way upwards stops following at once", () => {
       await touch("touchEnd");
     }],
     ["a key", async (page) => {
-      await heading(latestReply(page)).evaluate((element) => (element as HTMLElement).focus({ preventScroll: true }));
+      await turnHeading(latestReply(page)).evaluate((element) => (element as HTMLElement).focus({ preventScroll: true }));
       await page.keyboard.press("ArrowUp");
     }],
     ["the bar", async (page) => scrollTo(page, (await top(page)) - 30)],
-    ["the focus", async (page) => heading(users(page).first()).focus()],
+    ["the focus", async (page) => turnHeading(userTurns(page).first()).focus()],
     ["the browser's search", async (page) => {
       await page.evaluate(() => [...document.querySelectorAll("p")].find((p) => p.textContent?.startsWith("Paragraph 2 "))?.scrollIntoView({ block: "center" }));
     }],
   ];
   for (const [name, move] of ways) {
     test(name, async ({ page, model }) => {
-      const reply = await following(page, model);
+      const reply = await startFollowedReply(page, model);
       const before = await top(page);
       await move(page);
       await expect.poll(() => top(page)).toBeLessThan(before - 2);
-      await still(page);
+      await waitForStillness(page);
       await expectLeftAlone(page, reply, 41);
-      reply.end();
+      reply.finish();
     });
   }
 });
 
 test("S4 coming back within 60 px goes on following", async ({ page, model }) => {
-  const reply = await following(page, model);
+  const reply = await startFollowedReply(page, model);
   await scrollTo(page, (await top(page)) - 300);
   await expectLeftAlone(page, reply, 41);
-  await scrollTo(page, (await top(page)) + (await below(page)) - 50);
+  await scrollTo(page, (await top(page)) + (await distanceToBottom(page)) - 50);
   await expectFollowed(page, reply, 61);
-  reply.end();
+  reply.finish();
 });
 
 test("S5 the end of a reply moves nothing, at the bottom or above it", async ({ page, model }) => {
-  const reply = await following(page, model);
+  const reply = await startFollowedReply(page, model);
   await scrollTo(page, (await top(page)) - 400);
   const word = page.getByText("Paragraph 20 of");
   const y = (await word.boundingBox())!.y;
-  reply.end();
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
-  await settled(page);
+  await waitForScrollSettled(page);
   expect(Math.abs((await word.boundingBox())!.y - y)).toBeLessThanOrEqual(1);
 
-  await send(page, "And more");
-  const second = await model.next();
-  await say(page, second, 1, 40);
-  await expect.poll(() => below(page)).toBeLessThanOrEqual(60);
+  await sendMessage(page, "And more");
+  const second = await model.nextReply();
+  await sendLines(page, second, 1, 40);
+  await expect.poll(() => distanceToBottom(page)).toBeLessThanOrEqual(60);
   const last = page.getByText("Paragraph 40 of").last();
-  await still(page);
+  await waitForStillness(page);
   const at = (await last.boundingBox())!.y;
-  second.end();
+  second.finish();
   await expectStatus(latestReply(page), "complete");
-  await settled(page);
+  await waitForScrollSettled(page);
   expect(Math.abs((await last.boundingBox())!.y - at), "nothing jumps at the end").toBeLessThanOrEqual(1);
 });
 
 test("S6 what is sent stands under the header with room for its reply", async ({ page, model }) => {
-  const reply = await following(page, model);
-  reply.end();
+  const reply = await startFollowedReply(page, model);
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
-  await send(page, "A second question");
-  const second = await model.next();
-  const asked = users(page).last();
+  await sendMessage(page, "A second question");
+  const second = await model.nextReply();
+  const asked = userTurns(page).last();
   await expect(asked).toContainText("A second question");
   const place = async () => {
-    await settled(page);
+    await waitForScrollSettled(page);
     const header = await page.locator("#main header").first().evaluate((element) => element.getBoundingClientRect().bottom);
     return (await asked.boundingBox())!.y - header;
   };
   await expect.poll(place).toBeGreaterThanOrEqual(0);
   expect(await place()).toBeLessThanOrEqual(32);
-  second.say("A short answer.");
+  second.sendText("A short answer.");
   await expect(textOf(latestReply(page))).toContainText("A short answer.");
   expect(await place(), "a short answer moves nothing").toBeLessThanOrEqual(32);
-  await say(page, second, 1, 40);
-  await expect.poll(() => below(page), "a long one is followed").toBeLessThanOrEqual(60);
-  second.end();
+  await sendLines(page, second, 1, 40);
+  await expect.poll(() => distanceToBottom(page), "a long one is followed").toBeLessThanOrEqual(60);
+  second.finish();
 });
 
-test("S7 the way back appears beyond 200 px and goes below 60", async ({ page, model }) => {
-  const reply = await following(page, model);
+test("S7 the button to the latest message appears beyond 200 px and disappears below 60", async ({ page, model }) => {
+  const reply = await startFollowedReply(page, model);
   await expect(toLatest(page)).toBeHidden();
-  const bottom = async () => (await top(page)) + (await below(page));
+  const bottom = async () => (await top(page)) + (await distanceToBottom(page));
   await scrollTo(page, (await bottom()) - 150);
   await expect(toLatest(page)).toBeHidden();
   await scrollTo(page, (await bottom()) - 260);
   await expect(toLatest(page)).toBeVisible();
   await expect(toLatest(page)).toHaveAccessibleName("Go to latest, reply in progress");
-  await say(page, reply, 41, 2);
+  await sendLines(page, reply, 41, 2);
   await expect(toLatest(page)).toContainText("New text");
   await scrollTo(page, (await bottom()) - 120);
   await expect(toLatest(page), "it does not flicker on the way").toBeVisible();
   await toLatest(page).click();
   await expect(toLatest(page)).toBeHidden();
-  await expect.poll(() => below(page)).toBeLessThanOrEqual(60);
-  reply.end();
+  await expect.poll(() => distanceToBottom(page)).toBeLessThanOrEqual(60);
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   await scrollTo(page, 0);
   await expect(toLatest(page)).toHaveAccessibleName("Go to latest");
 });
 
 test("S9 what is opened and closed keeps its header still", async ({ page, model }) => {
-  await begin(page, "Think");
-  const reply = await model.next();
-  reply.think(lines(1, 30));
-  reply.say(lines(100, 30));
-  reply.end();
+  await startChat(page, "Think");
+  const reply = await model.nextReply();
+  reply.sendReasoning(lines(1, 30));
+  reply.sendText(lines(100, 30));
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   const summary = latestReply(page).locator("details.reasoning > summary");
   await summary.scrollIntoViewIfNeeded();
-  await settled(page);
+  await waitForScrollSettled(page);
   for (const state of ["open", "closed", "open"]) {
     const before = (await summary.boundingBox())!.y;
     await summary.click();
-    await settled(page);
+    await waitForScrollSettled(page);
     expect(Math.abs((await summary.boundingBox())!.y - before), state).toBeLessThanOrEqual(1);
   }
 });
 
-test("S10 pictures have their room before they are there", async ({ page, model }) => {
-  await open(page);
+test("S10 images reserve their space before they load", async ({ page, model }) => {
+  await openPage(page);
   let letGo: () => void = () => {};
   const held = new Promise<void>((done) => (letGo = done));
   await page.route("**/api/blobs/*", async (route) => {
@@ -218,37 +218,37 @@ test("S10 pictures have their room before they are there", async ({ page, model 
   await page.locator("input[type=file]").setInputFiles({ name: "red.png", mimeType: "image/png", buffer: Buffer.from(picture, "base64") });
   await expect(page.getByRole("list", { name: "Attached" })).toContainText("red.png");
   await page.locator("select[name=model]").selectOption("demo/plain");
-  await send(page, "See");
+  await sendMessage(page, "See");
   await expectStatus(latestReply(page), "complete");
-  const reply = heading(latestReply(page));
-  await settled(page);
+  const reply = turnHeading(latestReply(page));
+  await waitForScrollSettled(page);
   const before = (await latestReply(page).boundingBox())!.y;
-  const image = users(page).first().locator("img").first();
+  const image = userTurns(page).first().locator("img").first();
   await expect(image).toBeAttached();
   expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth), "it is not there yet").toBe(0);
   letGo();
   await expect.poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBeGreaterThan(0);
-  await settled(page);
+  await waitForScrollSettled(page);
   expect(Math.abs((await latestReply(page).boundingBox())!.y - before)).toBeLessThanOrEqual(1);
   await expect(reply).toBeAttached();
 });
 
 test("S12 a link to a turn puts it under the header and focuses its heading", async ({ page, model }) => {
-  const reply = await following(page, model);
-  reply.end();
+  const reply = await startFollowedReply(page, model);
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
-  await send(page, "Again");
-  const second = await model.next();
-  await say(page, second, 1, 40);
-  second.end();
+  await sendMessage(page, "Again");
+  const second = await model.nextReply();
+  await sendLines(page, second, 1, 40);
+  second.finish();
   await expectStatus(latestReply(page), "complete");
   await expect(replies(page)).toHaveCount(2);
-  const first = await idOf(users(page).nth(1));
+  const first = await idOf(userTurns(page).nth(1));
   const chat = new URL(page.url()).pathname;
   await page.goto("about:blank");
   await page.goto(`${chat}?at=${first}`);
-  await hydrated(page);
-  await expect(heading(turn(page, first))).toBeFocused();
+  await waitForHydration(page);
+  await expect(turnHeading(turn(page, first))).toBeFocused();
   const place = async () => {
     const header = await page.locator("#main header").first().evaluate((element) => element.getBoundingClientRect().bottom);
     return (await turn(page, first).boundingBox())!.y - header;
@@ -259,19 +259,19 @@ test("S12 a link to a turn puts it under the header and focuses its heading", as
 
 test("S13 a keyboard that takes half of the screen keeps the bottom in view", async ({ page, model }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  const reply = await following(page, model);
+  const reply = await startFollowedReply(page, model);
   await page.setViewportSize({ width: 390, height: 450 });
-  await expect.poll(() => below(page)).toBeLessThanOrEqual(60);
+  await expect.poll(() => distanceToBottom(page)).toBeLessThanOrEqual(60);
   await expectFollowed(page, reply, 41);
   await scrollTo(page, (await top(page)) - 800);
   await page.setViewportSize({ width: 390, height: 844 });
-  await settled(page);
-  expect(await below(page), "a reader who left the bottom stays there").toBeGreaterThan(300);
-  reply.end();
+  await waitForScrollSettled(page);
+  expect(await distanceToBottom(page), "a reader who left the bottom stays there").toBeGreaterThan(300);
+  reply.finish();
 });
 
 test("S14 selected text and open menus pause following", async ({ page, model }) => {
-  const reply = await following(page, model);
+  const reply = await startFollowedReply(page, model);
   await page.evaluate(() => {
     const words = [...document.querySelectorAll("p")].findLast((p) => p.textContent?.startsWith("Paragraph"));
     if (words) getSelection()?.selectAllChildren(words);
@@ -284,12 +284,12 @@ test("S14 selected text and open menus pause following", async ({ page, model })
   await expect(page.locator(":popover-open")).toBeVisible();
   await expectLeftAlone(page, reply, 81);
   await page.keyboard.press("Escape");
-  reply.end();
+  reply.finish();
 });
 
 test("S15 with less motion the page is at its end at once", async ({ page, model }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
-  const reply = await following(page, model);
+  const reply = await startFollowedReply(page, model);
   // Each frame's distance, from the moment when the text is there.
   await page.evaluate(() => {
     const seen: number[] = [];
@@ -306,20 +306,20 @@ test("S15 with less motion the page is at its end at once", async ({ page, model
     look();
   });
   await expectFollowed(page, reply, 41);
-  await settled(page);
-  await settled(page);
+  await waitForScrollSettled(page);
+  await waitForScrollSettled(page);
   await expect.poll(() => page.evaluate(() => (window as unknown as { seen: number[] }).seen.length)).toBeGreaterThan(0);
   const far = await page.evaluate(() => (window as unknown as { seen: number[] }).seen.filter((distance) => distance > 1));
   expect(far, "three frames after it grew").toEqual([]);
-  reply.end();
+  reply.finish();
 });
 
 test("the setting for less motion is as good as the system's", async ({ page, context, turnleaf, model }) => {
   await context.addCookies([{ name: "turnleaf_motion", value: "reduced", url: turnleaf.url }]);
-  const reply = await following(page, model);
+  const reply = await startFollowedReply(page, model);
   await expectFollowed(page, reply, 41);
   const moving = await page.evaluate(() => [...document.querySelectorAll("*")].filter((element) => parseFloat(getComputedStyle(element).transitionDuration) > 0.01).length);
   expect(moving).toBe(0);
   await messageBox(page).focus();
-  reply.end();
+  reply.finish();
 });

@@ -1,7 +1,7 @@
 // What is chosen in the settings does what it says, on the next page and without script's help.
-import { begin, expectStatus, latestReply, messageBox, open, send, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, latestReply, messageBox, openPage, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { heading, users } from "../../support/verbs.ts";
+import { turnHeading, userTurns } from "../../support/turn_actions.ts";
 
 import type { Page } from "@playwright/test";
 
@@ -15,18 +15,18 @@ async function choose(page: Page, screen: "general" | "appearance", setting: str
 const rootSize = (page: Page): Promise<string> => page.evaluate(() => getComputedStyle(document.documentElement).fontSize);
 
 test("letters are as large as was chosen, everywhere", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   expect(await rootSize(page)).toBe("16px");
   await choose(page, "appearance", "Text size", "20 px");
   expect(await rootSize(page)).toBe("20px");
-  await open(page);
+  await openPage(page);
   expect(await rootSize(page)).toBe("20px");
   await choose(page, "appearance", "Text size", "14 px");
   expect(await rootSize(page)).toBe("14px");
 });
 
 test("long lines of code are wrapped, and space is saved, where that was chosen", async ({ page }) => {
-  await begin(page, "Show me", "demo/markdown");
+  await startChat(page, "Show me", "demo/markdown");
   await expectStatus(latestReply(page), "complete");
   const chat = page.url();
   const code = latestReply(page).locator("pre").first();
@@ -42,7 +42,7 @@ test("long lines of code are wrapped, and space is saved, where that was chosen"
 
 test("Enter makes lines for whoever sends with Ctrl+Enter", async ({ page, model }) => {
   await choose(page, "general", "A message is sent with", "Ctrl+Enter");
-  await open(page);
+  await openPage(page);
   await page.locator("select[name=model]").selectOption("openai/test-model");
   await messageBox(page).focus();
   await page.keyboard.type("one");
@@ -50,21 +50,21 @@ test("Enter makes lines for whoever sends with Ctrl+Enter", async ({ page, model
   await page.keyboard.type("two");
   await expect(messageBox(page)).toHaveValue("one\ntwo");
   await page.keyboard.press("Control+Enter");
-  const reply = await model.next();
+  const reply = await model.nextReply();
   expect(reply.request.messages.at(-1).content).toBe("one\ntwo");
-  reply.answer("both");
+  reply.finishWithText("both");
   await expectStatus(latestReply(page), "complete");
 });
 
 for (const [value, open_] of [["Always open", true], ["Closed", false]] as const) {
   test(`reasoning is ${value.toLowerCase()} while it is written and after`, async ({ page, model }) => {
     await choose(page, "general", "Reasoning", value);
-    await begin(page, "Think");
-    const reply = await model.next();
-    reply.think("Let me see.");
+    await startChat(page, "Think");
+    const reply = await model.nextReply();
+    reply.sendReasoning("Let me see.");
     const panel = latestReply(page).locator("details.reasoning");
     await expect(panel).toHaveJSProperty("open", open_);
-    reply.answer("Done.");
+    reply.finishWithText("Done.");
     await expectStatus(latestReply(page), "complete");
     await expect(textOf(latestReply(page))).toContainText("Done.");
     // Longer than it takes to close by itself.
@@ -80,20 +80,20 @@ for (const [value, open_] of [["Always open", true], ["Closed", false]] as const
 }
 
 test("letters do nothing where they were switched off", async ({ page, model }) => {
-  await begin(page, "First");
-  (await model.next()).answer("Reply.");
+  await startChat(page, "First");
+  (await model.nextReply()).finishWithText("Reply.");
   await expectStatus(latestReply(page), "complete");
   const chat = page.url();
-  await heading(users(page).first()).focus();
+  await turnHeading(userTurns(page).first()).focus();
   await page.keyboard.press("e");
   await expect(page.getByRole("textbox", { name: "Edit your message" })).toBeVisible();
   await page.keyboard.press("Escape");
   await choose(page, "general", "Letters as shortcuts", "Off");
-  await open(page, new URL(chat).pathname);
-  await heading(users(page).first()).focus();
+  await openPage(page, new URL(chat).pathname);
+  await turnHeading(userTurns(page).first()).focus();
   await page.keyboard.press("e");
   await page.keyboard.press("/");
-  await expect(heading(users(page).first())).toBeFocused();
+  await expect(turnHeading(userTurns(page).first())).toBeFocused();
   await expect(page.getByRole("textbox", { name: "Edit your message" })).toHaveCount(0);
 });
 
@@ -107,13 +107,13 @@ test("a screen reader is told that a reply came, and no more, where that was cho
       if (say) new MutationObserver(() => say.textContent && told.push(say.textContent)).observe(say, { childList: true, characterData: true, subtree: true });
     });
   });
-  await open(page);
+  await openPage(page);
   await page.locator("select[name=model]").selectOption("openai/test-model");
-  await send(page, "Think");
-  const reply = await model.next();
-  reply.think("Hm.");
+  await sendMessage(page, "Think");
+  const reply = await model.nextReply();
+  reply.sendReasoning("Hm.");
   await expect(latestReply(page).locator("details.reasoning")).toBeAttached();
-  reply.answer("A short reply.");
+  reply.finishWithText("A short reply.");
   await expectStatus(latestReply(page), "complete");
   const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);
   await expect.poll(told).toContainEqual(expect.stringMatching(/^Reply complete, 3 words/));
@@ -121,7 +121,7 @@ test("a screen reader is told that a reply came, and no more, where that was cho
 });
 
 test("a connection that is being tested says so, and is sent once", async ({ page, model }) => {
-  await open(page, "/settings/providers?add=other");
+  await openPage(page, "/settings/providers?add=other");
   const form = page.locator("form[action='/forms/providers/add']");
   await form.getByLabel("Name").fill("Mine");
   await form.getByLabel("Address").fill(model.environment.OPENAI_BASE_URL);
@@ -142,7 +142,7 @@ test("a connection that is being tested says so, and is sent once", async ({ pag
 });
 
 test("a connection that is being tested can be sent again where the browser was stopped from sending it", async ({ page, model }) => {
-  await open(page, "/settings/providers?add=other");
+  await openPage(page, "/settings/providers?add=other");
   const form = page.locator("form[action='/forms/providers/add']");
   await form.getByLabel("Name").fill("Mine");
   await form.getByLabel("Address").fill(model.environment.OPENAI_BASE_URL);

@@ -2,10 +2,10 @@
 import type { Locator, Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
-import { tabTo } from "../../support/verbs.ts";
+import { tabTo } from "../../support/turn_actions.ts";
 
 const TEXT = "Water boils at 100 °C. Ice melts at 0 °C.";
 const list = (page: Page): Locator => latestReply(page).locator("details.sources");
@@ -13,16 +13,16 @@ const mark = (page: Page, number: number): Locator => latestReply(page).getByRol
 const source = (page: Page, number: number): Locator => list(page).getByRole("listitem").nth(number - 1);
 
 /** A reply with so many sources; the first two are those of its two sentences. */
-async function cited(page: Page, model: ModelServer, sources: number): Promise<void> {
-  await begin(page, "What about water?");
-  const reply = await model.next();
-  reply.say(TEXT);
+async function receiveCitedReply(page: Page, model: ModelServer, sources: number): Promise<void> {
+  await startChat(page, "What about water?");
+  const reply = await model.nextReply();
+  reply.sendText(TEXT);
   await expect(textOf(latestReply(page))).toHaveText(TEXT);
   const ends = [22, TEXT.length];
   for (let n = 1; n <= sources; n++) {
-    reply.cite(`https://source-${n}.example/page`, `Page ${n}`, 0, ends[Math.min(n, 2) - 1]!);
+    reply.sendCitation(`https://source-${n}.example/page`, `Page ${n}`, 0, ends[Math.min(n, 2) - 1]!);
   }
-  reply.end();
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
 }
 
@@ -33,7 +33,7 @@ async function expectAt(page: Page, number: number): Promise<void> {
 }
 
 test("a reply lists its sources and marks them in its text, live and after a reload", async ({ page, model }) => {
-  await cited(page, model, 2);
+  await receiveCitedReply(page, model, 2);
   for (const _ of ["live", "after a reload"]) {
     await expect(textOf(latestReply(page))).toHaveText("Water boils at 100 °C.[1] Ice melts at 0 °C.[2]");
     await expect(list(page).locator("summary")).toHaveText("Sources (2)");
@@ -43,12 +43,12 @@ test("a reply lists its sources and marks them in its text, live and after a rel
     await expect(link).toHaveAttribute("rel", /noopener noreferrer/);
     expect(await violations(page)).toEqual([]);
     await page.reload();
-    await hydrated(page);
+    await waitForHydration(page);
   }
 });
 
 test("a mark leads to its source with a click", async ({ page, model }) => {
-  await cited(page, model, 2);
+  await receiveCitedReply(page, model, 2);
   await page.setViewportSize({ width: 900, height: 420 });
   const reply = await latestReply(page).getAttribute("data-turn-id");
   await mark(page, 2).click();
@@ -62,7 +62,7 @@ test("a mark leads to its source with a click", async ({ page, model }) => {
 });
 
 test("with keys alone: Enter on a mark leads to its source, Tab goes on from there", async ({ page, model }) => {
-  await cited(page, model, 2);
+  await receiveCitedReply(page, model, 2);
   await latestReply(page).getByRole("heading", { level: 3 }).first().focus();
   await tabTo(page, mark(page, 1));
   await page.keyboard.press("Enter");
@@ -72,7 +72,7 @@ test("with keys alone: Enter on a mark leads to its source, Tab goes on from the
 });
 
 test("a mark opens a long list that is closed", async ({ page, model }) => {
-  await cited(page, model, 8);
+  await receiveCitedReply(page, model, 8);
   await expect(list(page).locator("summary")).toHaveText("Sources (8)");
   await expect(source(page, 1)).toBeHidden();
   await mark(page, 1).click();

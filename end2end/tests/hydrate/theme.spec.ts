@@ -1,9 +1,9 @@
 // The theme is in the first byte of the page: nobody sees it change.
-import { open } from "../../support/chat.ts";
+import { openPage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("a chosen theme is there before the first paint of the next page", async ({ page }) => {
-  await open(page);
+  await openPage(page);
   await page.getByRole("button", { name: "Theme" }).click();
   await page.getByRole("button", { name: "Dark" }).click();
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");

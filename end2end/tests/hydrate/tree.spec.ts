@@ -3,9 +3,9 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { hydrated, messageBox, open, replies, textOf } from "../../support/chat.ts";
+import { waitForHydration, messageBox, openPage, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { grow, plant } from "../../support/tree.ts";
+import { addExchange, plantTree } from "../../support/tree.ts";
 
 /** Rows that are drawn at once. */
 const ROWS = 400;
@@ -17,8 +17,8 @@ const card = (page: Page) => page.getByRole("region", { name: "Selected turn" })
 const latest = (page: Page) => textOf(replies(page).last());
 
 test("the panel follows the chat and opens another branch without leaving the page", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 4, 3);
-  await open(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
+  const planted = await plantTree(turnleaf, model, 4, 3);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
   await expect(button(page)).toHaveAccessibleName("Tree, 4 ends");
   await button(page).click();
   await expect(button(page)).toHaveAttribute("aria-expanded", "true");
@@ -40,8 +40,8 @@ test("the panel follows the chat and opens another branch without leaving the pa
   await expect(page.locator("[data-branch-id]")).toHaveAccessibleName(/^main · /);
 
   // What is made elsewhere appears in it.
-  const answering = model.next().then((reply) => reply.answer("New"));
-  await grow(turnleaf, planted.chat, "Another way", planted.trunk[1]);
+  const answering = model.nextReply().then((reply) => reply.finishWithText("New"));
+  await addExchange(turnleaf, planted.chat, "Another way", planted.trunk[1]);
   await answering;
   await expect(row(page, /^You: Another way/)).toBeVisible();
   await expect(button(page)).toHaveAccessibleName("Tree, 5 ends");
@@ -50,8 +50,8 @@ test("the panel follows the chat and opens another branch without leaving the pa
 });
 
 test("keys alone: open, walk, find, fold, filter, rename, show and close", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 6, 3);
-  await open(page, `/c/${planted.chat}?at=${planted.trunk[5]}`);
+  const planted = await plantTree(turnleaf, model, 6, 3);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[5]}`);
   await page.keyboard.press("Control+.");
   await expect(row(page, /you are here/)).toBeFocused();
   await page.keyboard.press("Home");
@@ -113,8 +113,8 @@ test("keys alone: open, walk, find, fold, filter, rename, show and close", async
 });
 
 test("folded messages are unfolded one run at a time", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 6, 1);
-  await open(page, `/c/${planted.chat}/tree?at=${planted.trunk[5]}`);
+  const planted = await plantTree(turnleaf, model, 6, 1);
+  await openPage(page, `/c/${planted.chat}/tree?at=${planted.trunk[5]}`);
   const folded = tree(page).getByRole("treeitem", { name: /^\d+ messages$/ });
   await expect(folded).toHaveCount(1);
   await folded.focus();
@@ -128,15 +128,15 @@ test("folded messages are unfolded one run at a time", async ({ page, turnleaf, 
 });
 
 test("from the card: compare with current, delete with what is below, Undo", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 5, 3);
-  await open(page, `/c/${planted.chat}?at=${planted.trunk[4]}`);
+  const planted = await plantTree(turnleaf, model, 5, 3);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[4]}`);
   await button(page).click();
   await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
   await card(page).getByRole("link", { name: "Compare with current" }).click();
   await expect(page).toHaveURL(new RegExp(`/compare\\?left=${planted.trunk[4]}&right=${planted.twigs[1]}`));
   await expect(page.getByRole("heading", { name: "Compare branches" })).toBeVisible();
   await page.goBack();
-  await hydrated(page);
+  await waitForHydration(page);
   await button(page).click();
 
   // Elsewhere in the tree: the path that is read stays.
@@ -160,8 +160,8 @@ test("from the card: compare with current, delete with what is below, Undo", asy
 });
 
 test("from the card with keys alone: everything but one branch is deleted and comes back", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 4, 2);
-  await open(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
+  const planted = await plantTree(turnleaf, model, 4, 2);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
   await page.keyboard.press("Control+.");
   await expect(row(page, /you are here/)).toBeFocused();
   await page.keyboard.type("twig 1");
@@ -181,7 +181,7 @@ test("from the card with keys alone: everything but one branch is deleted and co
 });
 
 /** Keeps the answers to these requests back until it is told to let them go. */
-async function hold(page: Page, endpoint: string): Promise<{ asked: Promise<void>; release: () => void }> {
+async function holdResponses(page: Page, endpoint: string): Promise<{ asked: Promise<void>; release: () => void }> {
   let release = () => {};
   let seen = () => {};
   const released = new Promise<void>((done) => (release = done));
@@ -196,12 +196,12 @@ async function hold(page: Page, endpoint: string): Promise<{ asked: Promise<void
 }
 
 test("the panel leaves the focus where somebody types", async ({ page, turnleaf, model }) => {
-  const first = await plant(turnleaf, model, 2, 1);
-  const second = await plant(turnleaf, model, 3, 1);
-  await open(page, `/c/${first.chat}?at=${first.trunk[1]}`);
+  const first = await plantTree(turnleaf, model, 2, 1);
+  const second = await plantTree(turnleaf, model, 3, 1);
+  await openPage(page, `/c/${first.chat}?at=${first.trunk[1]}`);
 
   // Back to typing before the rows are there.
-  const slow = await hold(page, "load_tree");
+  const slow = await holdResponses(page, "load_tree");
   await button(page).click();
   await slow.asked;
   await messageBox(page).click();
@@ -212,7 +212,7 @@ test("the panel leaves the focus where somebody types", async ({ page, turnleaf,
   await page.unrouteAll();
 
   // Another chat, with the panel open.
-  const slower = await hold(page, "load_tree");
+  const slower = await holdResponses(page, "load_tree");
   await page.locator(`#sidebar a[href="/c/${second.chat}"]`).click();
   await expect(latest(page)).toHaveText(/Answer/);
   await slower.asked;
@@ -225,16 +225,16 @@ test("the panel leaves the focus where somebody types", async ({ page, turnleaf,
 });
 
 test("what is typed in the card stays when the tree changes and when the other field is saved", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 4, 2);
-  await open(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
+  const planted = await plantTree(turnleaf, model, 4, 2);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
   await button(page).click();
   await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
   const field = (name: string) => card(page).getByRole("textbox", { name });
   await field("Label").fill("half a lab");
   await field("Name").fill("half a na");
 
-  const answering = model.next().then((reply) => reply.answer("New"));
-  await grow(turnleaf, planted.chat, "Another way", planted.trunk[1]);
+  const answering = model.nextReply().then((reply) => reply.finishWithText("New"));
+  await addExchange(turnleaf, planted.chat, "Another way", planted.trunk[1]);
   await answering;
   await expect(row(page, /^You: Another way/)).toBeVisible();
   await page.keyboard.type("me");
@@ -252,14 +252,14 @@ test("what is typed in the card stays when the tree changes and when the other f
   await expect(field("Label")).toHaveValue("half a lab");
 });
 
-test("a name that is saved late is no accident when the panel or the chat is gone", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 3, 1);
-  const other = await plant(turnleaf, model, 1, 0);
-  await open(page, `/c/${planted.chat}?at=${planted.trunk[2]}`);
+test("a name saved late causes no error when the panel or the chat is gone", async ({ page, turnleaf, model }) => {
+  const planted = await plantTree(turnleaf, model, 3, 1);
+  const other = await plantTree(turnleaf, model, 1, 0);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[2]}`);
   const rename = async (name: string) => {
     await row(page, /^Reply: Answer 2/).getByRole("button", { name: "What can be done with this turn" }).click();
     await card(page).getByRole("textbox", { name: "Name" }).fill(name);
-    const slow = await hold(page, "change_branch");
+    const slow = await holdResponses(page, "change_branch");
     await page.keyboard.press("Enter");
     await slow.asked;
     return slow;
@@ -290,24 +290,24 @@ test("a name that is saved late is no accident when the panel or the chat is gon
   await expect(card(page)).toContainText("Question 0");
 });
 
-test("a reply that ends elsewhere is no longer marked, and what hangs on an end appears", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 3, 1);
-  await open(page, `/c/${planted.chat}?at=${planted.trunk[2]}`);
+test("a reply that ends elsewhere is no longer marked, and new turns below a leaf appear", async ({ page, turnleaf, model }) => {
+  const planted = await plantTree(turnleaf, model, 3, 1);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[2]}`);
   await button(page).click();
   const retry = await page.request.post(`/api/turns/${planted.trunk[2]}/retry`, { data: {} });
   expect(retry.ok(), await retry.text()).toBe(true);
-  const reply = await model.next();
-  reply.say("Half");
+  const reply = await model.nextReply();
+  reply.sendText("Half");
   const runs = page.getByRole("img", { name: "Another version is being written" });
   await expect(runs).toBeVisible();
   await expect(tree(page).getByRole("treeitem", { name: /being written/ })).toHaveCount(1);
-  reply.end();
+  reply.finish();
   await expect(runs).toHaveCount(0);
   await expect(tree(page).getByRole("treeitem", { name: /being written/ })).toHaveCount(0);
 
   // As many ends as before.
-  const answering = model.next().then((reply) => reply.answer("Later"));
-  const later = await grow(turnleaf, planted.chat, "On another end", planted.twigs[0]);
+  const answering = model.nextReply().then((reply) => reply.finishWithText("Later"));
+  const later = await addExchange(turnleaf, planted.chat, "On another end", planted.twigs[0]);
   await answering;
   await expect(row(page, /^Reply: Later/)).toBeVisible();
   expect(later).not.toBe("");
@@ -315,8 +315,8 @@ test("a reply that ends elsewhere is no longer marked, and what hangs on an end 
 
 test("on the page of the tree: a branch is deleted and comes back", async ({ page, turnleaf, model }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  const planted = await plant(turnleaf, model, 4, 2);
-  await open(page, `/c/${planted.chat}/tree?at=${planted.trunk[3]}`);
+  const planted = await plantTree(turnleaf, model, 4, 2);
+  await openPage(page, `/c/${planted.chat}/tree?at=${planted.trunk[3]}`);
   await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
   await card(page).getByRole("button", { name: /^Delete this version/ }).click();
   await expect(row(page, /^You: Twig 1/)).toHaveCount(0);
@@ -328,8 +328,8 @@ test("on the page of the tree: a branch is deleted and comes back", async ({ pag
 
 test("of a large tree only a part is drawn, and keys walk through it without asking the server", async ({ page, turnleaf, model }) => {
   test.setTimeout(120_000);
-  const planted = await plant(turnleaf, model, 30, 400);
-  await open(page, `/c/${planted.chat}?at=${planted.trunk[29]}`);
+  const planted = await plantTree(turnleaf, model, 30, 400);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[29]}`);
   await page.keyboard.press("Control+.");
   await expect(row(page, /you are here/)).toBeFocused();
   await expect(page.getByText("860 messages")).toBeVisible();
@@ -374,15 +374,15 @@ test("of a large tree only a part is drawn, and keys walk through it without ask
 });
 
 test("on the page of the tree: what happens elsewhere appears, and a reply that ends is not marked", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 2, 1);
-  await open(page, `/c/${planted.chat}/tree?at=${planted.trunk[1]}`);
+  const planted = await plantTree(turnleaf, model, 2, 1);
+  await openPage(page, `/c/${planted.chat}/tree?at=${planted.trunk[1]}`);
   const looked = page.waitForResponse(/glance_at_chat/);
   await looked;
   const retry = await page.request.post(`/api/turns/${planted.twigs[0]}/retry`, { data: {} });
   expect(retry.ok(), await retry.text()).toBe(true);
-  const reply = await model.next();
+  const reply = await model.nextReply();
   await expect(row(page, /being written/)).toHaveCount(1);
-  reply.answer("Written elsewhere");
+  reply.finishWithText("Written elsewhere");
   await expect(row(page, /^Reply: Written elsewhere/)).toBeVisible();
   await expect(row(page, /being written/)).toHaveCount(0);
 });
@@ -390,12 +390,12 @@ test("on the page of the tree: what happens elsewhere appears, and a reply that 
 for (const [width, where] of [[390, "tree"], [820, "tree"], [820, "panel"], [1440, "panel"]] as const) {
   test(`the card hides no row that has the focus: ${where}, ${width}`, async ({ page, turnleaf, model }) => {
     await page.setViewportSize({ width, height: 800 });
-    const planted = await plant(turnleaf, model, 10, 9);
+    const planted = await plantTree(turnleaf, model, 10, 9);
     if (where === "tree") {
-      await open(page, `/c/${planted.chat}/tree?at=${planted.trunk[9]}`);
+      await openPage(page, `/c/${planted.chat}/tree?at=${planted.trunk[9]}`);
       await row(page, /you are here/).focus();
     } else {
-      await open(page, `/c/${planted.chat}?at=${planted.trunk[9]}`);
+      await openPage(page, `/c/${planted.chat}?at=${planted.trunk[9]}`);
       await page.keyboard.press("Control+.");
     }
     await expect(row(page, /you are here/)).toBeFocused();
@@ -415,12 +415,12 @@ for (const [width, where] of [[390, "tree"], [820, "tree"], [820, "panel"], [144
 }
 
 test("on a phone the tree is a page, and a turn opens from it", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 4, 2);
+  const planted = await plantTree(turnleaf, model, 4, 2);
   await page.setViewportSize({ width: 390, height: 844 });
-  await open(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
   await button(page).click();
   await expect(page).toHaveURL(/\/tree$/);
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(tree(page)).toBeVisible();
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(overflow).toBeLessThanOrEqual(0);
@@ -431,13 +431,13 @@ test("on a phone the tree is a page, and a turn opens from it", async ({ page, t
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`nothing in the tree is in anybody's way, ${colorScheme}`, async ({ page, turnleaf, model }) => {
+  test(`the tree is accessible, ${colorScheme}`, async ({ page, turnleaf, model }) => {
     test.setTimeout(120_000);
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const planted = await plant(turnleaf, model, 5, 3);
+    const planted = await plantTree(turnleaf, model, 5, 3);
     for (const width of [820, 1440]) {
       await page.setViewportSize({ width, height: 900 });
-      await open(page, `/c/${planted.chat}?at=${planted.trunk[4]}`);
+      await openPage(page, `/c/${planted.chat}?at=${planted.trunk[4]}`);
       await page.keyboard.press("Control+.");
       await expect(card(page)).toBeVisible();
       expect.soft(await violations(page), `the panel, ${width}`).toEqual([]);

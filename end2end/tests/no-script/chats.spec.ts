@@ -1,13 +1,13 @@
 // A chat as a whole without script: renamed, deleted, brought back; and what fails is a page.
 // UX-32, UX-44 of docs/acceptance.md.
-import { choose, latestReply, send } from "../../support/chat.ts";
+import { chooseModel, latestReply, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("a chat is renamed and deleted by forms, and brought back from Trash", async ({ page, model }) => {
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "Hello");
-  (await model.next()).answer("Good day.");
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "Hello");
+  (await model.nextReply()).finishWithText("Good day.");
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   const chat = new URL(page.url()).pathname;
 
@@ -28,7 +28,7 @@ test("a chat is renamed and deleted by forms, and brought back from Trash", asyn
   await expect(page.getByRole("heading", { name: "Plans & more" })).toBeVisible();
 });
 
-test("what fails is a page with a way back", async ({ page, watch }) => {
+test("a failure is a page with a back link", async ({ page, watch }) => {
   watch.expect(/status of 404/);
   for (const path of ["/documents/none", "/c/none/settings", "/turns/none/again"]) {
     const answer = await page.goto(path);
@@ -65,12 +65,12 @@ test("plain pages fit on 320 px", async ({ page, watch }) => {
 test("trying again, searching and choosing a look are forms, on a phone too", async ({ page, model }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "Hello there");
-  (await model.next()).answer("Good day.");
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "Hello there");
+  (await model.nextReply()).finishWithText("Good day.");
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
-  (await model.next()).answer("Good evening.");
+  (await model.nextReply()).finishWithText("Good evening.");
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   await expect(latestReply(page)).toContainText("Good evening.");
   await expect(latestReply(page)).toContainText("2/2");

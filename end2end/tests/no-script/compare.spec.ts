@@ -8,7 +8,7 @@ test("branches are compared, and a path is asked again, stopped, resumed and fin
   await page.getByRole("combobox", { name: "Model", exact: true }).selectOption(`openai/${MODEL}`);
   await page.getByRole("textbox", { name: "Message" }).fill("What is a tree?");
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  (await model.next()).answer("A tall green plant.");
+  (await model.nextReply()).finishWithText("A tall green plant.");
   const chat = new URL(page.url()).pathname;
   await expect(page.getByText("A tall green plant.")).toBeVisible();
 
@@ -18,7 +18,7 @@ test("branches are compared, and a path is asked again, stopped, resumed and fin
   await again.getByLabel("Model").selectOption(`openai/${MODEL}`);
   await again.getByRole("button", { name: "Ask again" }).click();
   await expect(page.getByRole("heading", { name: "Message 1 of 1 is being answered" })).toBeVisible();
-  await model.next();
+  await model.nextReply();
   await page.getByRole("link", { name: "Open the new branch" }).click();
   await page.getByRole("button", { name: "Stop reply" }).click();
 
@@ -26,7 +26,7 @@ test("branches are compared, and a path is asked again, stopped, resumed and fin
   await page.getByRole("link", { name: new RegExp(MODEL) }).or(page.locator(".graft-list a")).first().click();
   await expect(page.getByText("The last reply was stopped.")).toBeVisible();
   await page.getByRole("button", { name: "Resume" }).click();
-  (await model.next()).answer("A tall woody plant.");
+  (await model.nextReply()).finishWithText("A tall woody plant.");
   // The page looks again by itself.
   await expect(page.getByRole("heading", { name: "The message was asked and answered" })).toBeVisible();
   await page.getByRole("link", { name: "Compare the old path with the new one" }).click();

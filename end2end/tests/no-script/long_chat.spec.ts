@@ -1,26 +1,26 @@
 // A long chat without script: pages of it are links, and words are found by a form.
 import { expect, test } from "../../support/fixtures.ts";
-import { inPage, turn } from "../../support/reader.ts";
+import { loadedTurnIds, turn } from "../../support/reader.ts";
 
 test("older and newer turns are links, and all of the chat is reached", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(200);
+  const long = await turnleaf.plantLongChat(200);
   await page.goto(`/c/${long.chat}`);
-  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(170));
+  await expect.poll(() => loadedTurnIds(page)).toEqual(long.turns.slice(170));
   await page.getByRole("button", { name: "Load older messages" }).click();
   // The turn that was the first is the last now, and still there to go on from.
-  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(141, 171));
+  await expect.poll(() => loadedTurnIds(page)).toEqual(long.turns.slice(141, 171));
   await expect(turn(page, long.turns[170]!)).toBeInViewport();
   await page.getByRole("button", { name: "Load newer messages" }).click();
-  await expect.poll(() => inPage(page)).toEqual(long.turns.slice(171));
+  await expect.poll(() => loadedTurnIds(page)).toEqual(long.turns.slice(171));
   await page.goto(`/c/${long.chat}?at=${long.turns[0]}`);
-  await expect.poll(async () => (await inPage(page))[0]).toBe(long.turns[0]);
+  await expect.poll(async () => (await loadedTurnIds(page))[0]).toBe(long.turns[0]);
   await expect(page.getByRole("button", { name: "Load older messages" })).not.toBeAttached();
   await page.getByRole("link", { name: "Skip to the latest reply" }).press("Enter");
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
 });
 
 test("words are found by a form and lead to their turn", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(200);
+  const long = await turnleaf.plantLongChat(200);
   await page.goto(`/c/${long.chat}`);
   await page.getByRole("button", { name: "More for this chat" }).click();
   await page.getByRole("link", { name: "Find in chat" }).click();

@@ -5,7 +5,7 @@ import { MODEL } from "../../support/model_server.ts";
 
 const KEY = "canary-key-of-this-test-4f2a";
 
-test.use({ configured: false });
+test.use({ withProvider: false });
 
 test("a provider is connected from the first run on, and removed", async ({ page, model, watch }) => {
   watch.expect(/status of 422/);

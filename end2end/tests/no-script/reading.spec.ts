@@ -1,23 +1,23 @@
 // The page without script: it can be read, written to, stopped and opened.
 // UX-04, UX-32 of docs/acceptance.md.
-import { choose, expectStatus, latestReply, messageBox, send, stopButton, textOf } from "../../support/chat.ts";
+import { chooseModel, expectStatus, latestReply, messageBox, sendMessage, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("a message is sent by a form and answered on the next page", async ({ page, model }) => {
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "Hello <b>there</b>");
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "Hello <b>there</b>");
   await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}/);
   await expect(page.locator("article[data-role=user]")).toContainText("Hello <b>there</b>");
-  const reply = await model.next();
-  reply.say("Good ");
+  const reply = await model.nextReply();
+  reply.sendText("Good ");
   // The page refreshes itself; a person need not wait for that.
   await expect(async () => {
     await page.reload();
     await expect(textOf(latestReply(page))).toHaveText("Good", { timeout: 500 });
   }).toPass();
-  reply.say("day.");
-  reply.end();
+  reply.sendText("day.");
+  reply.finish();
   await expect(async () => {
     await page.reload();
     await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
@@ -27,33 +27,33 @@ test("a message is sent by a form and answered on the next page", async ({ page,
 
 test("a running reply refreshes itself and one that is over does not", async ({ page, model }) => {
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "Wait");
-  const reply = await model.next();
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "Wait");
+  const reply = await model.nextReply();
   // Where scripts run it is text, for the one that stands in for the program.
   const isRefreshed = async () => (await page.content()).includes('http-equiv="refresh"');
   await expect(page).toHaveURL(/\/c\//);
   await expect.poll(isRefreshed).toBe(true);
-  reply.say("Over.");
-  reply.end();
+  reply.sendText("Over.");
+  reply.finish();
   // Nobody reloads here but the page.
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   await expect.poll(isRefreshed).toBe(false);
 });
 
-test("what is typed while a reply runs is not lost to a page that follows it", async ({ page, model, withoutProgram }) => {
-  test.skip(!withoutProgram, "without any script nobody can look at what is typed");
+test("what is typed while a reply runs is not lost to a page that follows it", async ({ page, model, withoutWasm }) => {
+  test.skip(!withoutWasm, "without any script nobody can look at what is typed");
   await page.goto("/");
-  await choose(page, "openai/test-model");
+  await chooseModel(page, "openai/test-model");
   await page.clock.install();
-  await send(page, "Wait");
-  const reply = await model.next();
+  await sendMessage(page, "Wait");
+  const reply = await model.nextReply();
   await expect(page).toHaveURL(/\/c\//);
   await messageBox(page).fill("While I wait");
   const asked: string[] = [];
   // The program is asked for when the page was painted, which may be now.
   page.on("request", (request) => new URL(request.url()).pathname.startsWith("/pkg/") || asked.push(request.url()));
-  reply.answer("Over.");
+  reply.finishWithText("Over.");
   await page.clock.runFor(20_000);
   // No other page was even begun.
   expect(asked).toEqual([]);
@@ -65,10 +65,10 @@ test("what is typed while a reply runs is not lost to a page that follows it", a
 
 test("Stop is a form too", async ({ page, model }) => {
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "Talk");
-  const reply = await model.next();
-  reply.say("half");
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "Talk");
+  const reply = await model.nextReply();
+  reply.sendText("half");
   await expect(async () => {
     await page.reload();
     await expect(textOf(latestReply(page))).toHaveText("half", { timeout: 500 });
@@ -81,8 +81,8 @@ test("Stop is a form too", async ({ page, model }) => {
 
 test("reasoning is opened without script", async ({ page }) => {
   await page.goto("/");
-  await choose(page, "demo/tour");
-  await send(page, "Show me");
+  await chooseModel(page, "demo/tour");
+  await sendMessage(page, "Show me");
   await expect(async () => {
     await page.reload();
     await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
@@ -96,7 +96,7 @@ test("reasoning is opened without script", async ({ page }) => {
 
 test("a form that is sent twice is one message", async ({ page, model, turnleaf }) => {
   await page.goto("/");
-  await choose(page, "openai/test-model");
+  await chooseModel(page, "openai/test-model");
   await messageBox(page).fill("Once");
   const form = await page.locator("form[action='/forms/send']").first().evaluate((element) =>
     [...new FormData(element as HTMLFormElement)].map(([name, value]) => [name, String(value)]));
@@ -106,15 +106,15 @@ test("a form that is sent twice is one message", async ({ page, model, turnleaf 
   const [first, second] = [await post(), await post()];
   expect(first.status()).toBe(303);
   expect(second.headers().location).toBe(first.headers().location);
-  (await model.next()).answer("Once.");
+  (await model.nextReply()).finishWithText("Once.");
   expect(model.asked).toBe(1);
 });
 
 test("another model is taken by a form, and what was typed stays", async ({ page, model }) => {
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "First");
-  (await model.next()).answer("One.");
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "First");
+  (await model.nextReply()).finishWithText("One.");
   await expect(async () => {
     await page.reload();
     await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
@@ -130,11 +130,11 @@ test("another model is taken by a form, and what was typed stays", async ({ page
   await expect(page.locator("article[data-role=user]").last()).toContainText("Second <i>thought</i>");
 });
 
-test("a button that needs a script is not there, and the line that says so lies over nothing", async ({ page, model }) => {
+test("buttons that need script are absent, and the notice about it covers nothing", async ({ page, model }) => {
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "Code");
-  (await model.next()).answer("```rust\nfn main() {}\n```");
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "Code");
+  (await model.nextReply()).finishWithText("```rust\nfn main() {}\n```");
   await expect(async () => {
     await page.reload();
     await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });

@@ -1,15 +1,15 @@
 // Sources without script: the marks are links into the list, and the list is a disclosure.
-import { latestReply, send, textOf } from "../../support/chat.ts";
+import { latestReply, sendMessage, textOf } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
-import { chatWithTools, test } from "../../support/tools.ts";
+import { createChatWithTools, test } from "../../support/tools.ts";
 
 test("a mark leads into the list of sources, and opens it", async ({ page, model, turnleaf }) => {
-  await page.goto(`/c/${await chatWithTools(turnleaf)}`);
-  await send(page, "Go");
-  const reply = await model.next();
-  reply.say("Water boils at 100 °C.");
-  for (let n = 1; n <= 8; n++) reply.cite(`https://source-${n}.example/page`, `Page ${n}`, 0, 22);
-  reply.end();
+  await page.goto(`/c/${await createChatWithTools(turnleaf)}`);
+  await sendMessage(page, "Go");
+  const reply = await model.nextReply();
+  reply.sendText("Water boils at 100 °C.");
+  for (let n = 1; n <= 8; n++) reply.sendCitation(`https://source-${n}.example/page`, `Page ${n}`, 0, 22);
+  reply.finish();
   await expect(async () => {
     await page.reload();
     await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });

@@ -2,25 +2,25 @@
 // UX-32 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
-import { latestReply, send, textOf } from "../../support/chat.ts";
+import { latestReply, sendMessage, textOf } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
-import { cards, chatWithTools, decide, question, test, toolMessages, wire } from "../../support/tools.ts";
+import { toolCards, createChatWithTools, decisionButton, approvalPrompt, test, toolMessages, wireName } from "../../support/tools.ts";
 
 /** Sends a message that is answered with a call, and loads the page until it asks. */
-async function ask(page: Page, model: ModelServer, text: string): Promise<void> {
-  await send(page, "Go");
-  (await model.next()).ask([wire("delete"), text]);
+async function sendAndCallTool(page: Page, model: ModelServer, text: string): Promise<void> {
+  await sendMessage(page, "Go");
+  (await model.nextReply()).finishWithToolCalls([wireName("delete"), text]);
   await expect(async () => {
     await page.reload();
-    await expect(question(page)).toBeVisible({ timeout: 500 });
+    await expect(approvalPrompt(page)).toBeVisible({ timeout: 500 });
   }).toPass();
 }
 
 /** Ends the reply and loads the page until it shows so. */
-async function answered(page: Page, model: ModelServer, words: string): Promise<any> {
-  const reply = await model.next();
-  reply.answer(words);
+async function finishReply(page: Page, model: ModelServer, words: string): Promise<any> {
+  const reply = await model.nextReply();
+  reply.finishWithText(words);
   await expect(async () => {
     await page.reload();
     await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
@@ -30,36 +30,36 @@ async function answered(page: Page, model: ModelServer, words: string): Promise<
 }
 
 test("a question is answered with a form", async ({ page, model, turnleaf, tools }) => {
-  const chat = await chatWithTools(turnleaf);
+  const chat = await createChatWithTools(turnleaf);
   await page.goto(`/c/${chat}`);
-  await ask(page, model, "a.txt");
+  await sendAndCallTool(page, model, "a.txt");
   // A page that loads itself again would take what somebody types.
   await expect(page.locator("noscript meta[http-equiv=refresh]")).toHaveCount(0);
-  await decide(page, "Allow once").click();
+  await decisionButton(page, "Allow once").click();
   await expect(page).toHaveURL(new RegExp(`/c/${chat}\\?at=`));
-  await answered(page, model, "Deleted.");
-  await expect(cards(page).first()).toHaveAttribute("data-tool-status", "done");
+  await finishReply(page, model, "Deleted.");
+  await expect(toolCards(page).first()).toHaveAttribute("data-tool-status", "done");
   expect(tools.ran).toEqual(["delete a.txt"]);
-  await cards(page).first().locator("summary").first().click();
-  await expect(cards(page).first()).toContainText("Deleted a.txt.");
+  await toolCards(page).first().locator("summary").first().click();
+  await expect(toolCards(page).first()).toContainText("Deleted a.txt.");
 });
 
 test("a refusal goes with its reason", async ({ page, model, turnleaf, tools }) => {
-  await page.goto(`/c/${await chatWithTools(turnleaf)}`);
-  await ask(page, model, "a.txt");
-  await question(page).getByRole("textbox", { name: /Reason/ }).fill("Not that one.");
-  await decide(page, "Deny").click();
-  const request = await answered(page, model, "I kept it.");
+  await page.goto(`/c/${await createChatWithTools(turnleaf)}`);
+  await sendAndCallTool(page, model, "a.txt");
+  await approvalPrompt(page).getByRole("textbox", { name: /Reason/ }).fill("Not that one.");
+  await decisionButton(page, "Deny").click();
+  const request = await finishReply(page, model, "I kept it.");
   expect(toolMessages(request)[0]!.content).toContain("Not that one.");
-  await expect(cards(page).first()).toContainText("you declined");
-  await expect(cards(page).first()).toContainText("Not that one.");
+  await expect(toolCards(page).first()).toContainText("you declined");
+  await expect(toolCards(page).first()).toContainText("Not that one.");
   expect(tools.ran).toEqual([]);
 });
 
 test("the list of chats says which needs somebody, and the tools of a chat are a link", async ({ page, model, turnleaf }) => {
-  const chat = await chatWithTools(turnleaf, "Waits");
+  const chat = await createChatWithTools(turnleaf, "Waits");
   await page.goto(`/c/${chat}`);
-  await ask(page, model, "a.txt");
+  await sendAndCallTool(page, model, "a.txt");
   await page.goto("/");
   const link = page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: /Waits/ });
   await expect(link).toContainText("needs you");

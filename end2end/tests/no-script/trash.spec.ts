@@ -1,12 +1,12 @@
 // Deleting and bringing back without script.
-import { choose, expectStatus, latestReply, replies, send, textOf } from "../../support/chat.ts";
+import { chooseModel, expectStatus, latestReply, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("a version is deleted by a form, undone, deleted again, restored from Trash and purged", async ({ page, model }) => {
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "Hello");
-  (await model.next()).answer("Good day.");
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "Hello");
+  (await model.nextReply()).finishWithText("Good day.");
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   const remove = async () => {
     await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
@@ -34,11 +34,11 @@ test("a version is deleted by a form, undone, deleted again, restored from Trash
   await expect(page.getByText("Nothing is here.")).toBeVisible();
 });
 
-test("a form asks how much is to go, and offers Undo only of what can come back", async ({ page, model }) => {
+test("a form asks how much to delete, and offers Undo only for what can be restored", async ({ page, model }) => {
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "Hello");
-  (await model.next()).answer("Good day.");
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "Hello");
+  (await model.nextReply()).finishWithText("Good day.");
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   const message = page.locator("article[data-role=user]");
   const ask = async () => {

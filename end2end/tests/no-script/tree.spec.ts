@@ -1,10 +1,10 @@
 // The tree without script: links and forms.
 // UX-32 of docs/acceptance.md.
 import { expect, test } from "../../support/fixtures.ts";
-import { plant } from "../../support/tree.ts";
+import { plantTree } from "../../support/tree.ts";
 
 test("the outline folds, finds, shows a turn and opens it", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 5, 2);
+  const planted = await plantTree(turnleaf, model, 5, 2);
   await page.goto(`/c/${planted.chat}?at=${planted.trunk[4]}`);
   await page.locator("#tree-button").click();
   // All of the page is there, and not only its address.
@@ -30,7 +30,7 @@ test("the outline folds, finds, shows a turn and opens it", async ({ page, turnl
 });
 
 test("the list of branches pins and labels, and the drawing grows and leads to a turn", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 3, 2);
+  const planted = await plantTree(turnleaf, model, 3, 2);
   await page.goto(`/c/${planted.chat}`);
   await page.locator("[data-branch-id]").click();
   const branches = page.locator("section.branch");
@@ -53,7 +53,7 @@ test("the list of branches pins and labels, and the drawing grows and leads to a
 });
 
 test("a branch is compared, deleted and brought back, and all others are deleted", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 3, 2);
+  const planted = await plantTree(turnleaf, model, 3, 2);
   await page.goto(`/c/${planted.chat}?at=${planted.trunk[2]}`);
   await page.goto(`/c/${planted.chat}/branches`);
   const branches = page.locator("section.branch");
@@ -79,7 +79,7 @@ test("a branch is compared, deleted and brought back, and all others are deleted
 });
 
 test("the card of the tree deletes a turn", async ({ page, turnleaf, model }) => {
-  const planted = await plant(turnleaf, model, 3, 2);
+  const planted = await plantTree(turnleaf, model, 3, 2);
   await page.goto(`/c/${planted.chat}/tree?at=${planted.trunk[2]}`);
   await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("button", { name: "What can be done with this turn" }).click();
   await page.getByRole("button", { name: "Delete this version and 1 message below" }).click();

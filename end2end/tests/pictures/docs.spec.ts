@@ -7,10 +7,10 @@ import { join } from "node:path";
 
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";
-import { drawn } from "../../support/dom.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, textOf } from "../../support/chat.ts";
+import { waitForPaint } from "../../support/dom.ts";
 import { expect } from "../../support/fixtures.ts";
-import { live } from "../../support/lived.ts";
+import { seedServer } from "../../support/seeded_server.ts";
 import { IS_FOR_DOCS, test, WIDTHS } from "../../support/pictures.ts";
 
 const DOCS = fileURLToPath(new URL("../../../docs", import.meta.url));
@@ -37,7 +37,7 @@ const inGallery = (sheet: string): Screen => ({
 });
 
 /** Takes all pictures of a screen and puts them on one sheet. */
-async function sheet(page: Page, origin: string, { name, address, ready }: Screen): Promise<void> {
+async function capture(page: Page, origin: string, { name, address, ready }: Screen): Promise<void> {
   const rows: [title: string, pictures: string[]][] = [];
   for (const [language, spoken] of LANGUAGES) {
     await page.context().addCookies([{ name: "turnleaf_language", value: language, url: origin }]);
@@ -49,7 +49,7 @@ async function sheet(page: Page, origin: string, { name, address, ready }: Scree
       await page.evaluate(() => document.fonts.ready);
       for (const theme of THEMES) {
         await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-        await drawn(page);
+        await waitForPaint(page);
         const picture = await page.screenshot({ animations: "disabled", scale: "css" });
         pictures[theme].push(picture.toString("base64"));
       }
@@ -74,50 +74,50 @@ if (IS_FOR_DOCS) {
   // One after the other, because `cargo xtask gallery` has one worker; each whatever became of the one before.
   test.describe.configure({ timeout: 400_000 });
 
-  test("begins anew", () => {
+  test("clears the old pictures", () => {
     mkdirSync(GALLERY, { recursive: true });
     for (const file of readdirSync(GALLERY)) if (/\.(png|webp)$/.test(file)) rmSync(join(GALLERY, file));
   });
 
   test.describe("on a new server", () => {
-    test.use({ configured: false });
+    test.use({ withProvider: false });
     test("the first run", async ({ page, turnleaf }) => {
-      await sheet(page, turnleaf.url, { name: "first-run", address: "/", ready: hydrated });
+      await capture(page, turnleaf.url, { name: "first-run", address: "/", ready: waitForHydration });
     });
     test("the parts", async ({ page, turnleaf }) => {
-      for (const name of ["writing", "reasoning", "tools", "results", "parts", "menus"]) await sheet(page, turnleaf.url, inGallery(name));
+      for (const name of ["writing", "reasoning", "tools", "results", "parts", "menus"]) await capture(page, turnleaf.url, inGallery(name));
     });
   });
 
   test("a chat, and what belongs to it", async ({ page, turnleaf, model }) => {
-    const { chat, ends: [left, right], document } = await live(turnleaf, model);
+    const { chat, leaves: [left, right], document } = await seedServer(turnleaf, model);
     await page.setViewportSize({ width: 1280, height: 800 });
-    await begin(page, "Show me what you can do", "demo/tour");
+    await startChat(page, "Show me what you can do", "demo/tour");
     await expectStatus(latestReply(page), "complete");
     const tour = new URL(page.url()).pathname;
     await page.goto(tour);
-    await hydrated(page);
+    await waitForHydration(page);
     await page.evaluate(() => scrollTo(0, 0));
-    await drawn(page);
+    await waitForPaint(page);
     writeFileSync(join(DOCS, "screenshot.png"), await page.screenshot({ animations: "disabled", scale: "css" }));
 
-    await begin(page, "Write a line");
-    const reply = await model.next();
-    reply.think("The tree is old. ");
-    reply.say("Leaf by leaf the **path** grows on");
+    await startChat(page, "Write a line");
+    const reply = await model.nextReply();
+    reply.sendReasoning("The tree is old. ");
+    reply.sendText("Leaf by leaf the **path** grows on");
     await expect(textOf(latestReply(page))).toHaveText(/Leaf by leaf/);
     await page.waitForURL(/\/c\//);
     const answering = new URL(page.url()).pathname;
     const palette = async (page: Page) => {
-      await hydrated(page);
+      await waitForHydration(page);
       await page.keyboard.press("Control+k");
       await page.getByRole("dialog").getByRole("option").first().waitFor();
     };
     const screens: Screen[] = [
-      { name: "home", address: "/", ready: hydrated },
-      { name: "chat", address: tour, ready: hydrated },
-      { name: "chat-answering", address: answering, ready: hydrated },
-      { name: "tree", address: `/c/${chat}/tree`, ready: hydrated },
+      { name: "home", address: "/", ready: waitForHydration },
+      { name: "chat", address: tour, ready: waitForHydration },
+      { name: "chat-answering", address: answering, ready: waitForHydration },
+      { name: "tree", address: `/c/${chat}/tree`, ready: waitForHydration },
       { name: "palette", address: `/c/${chat}`, ready: palette },
       { name: "compare", address: `/c/${chat}/compare?left=${left}&right=${right}` },
       { name: "document", address: `/documents/${document}` },
@@ -128,11 +128,11 @@ if (IS_FOR_DOCS) {
       { name: "settings-providers", address: "/settings/providers" },
       { name: "settings-appearance", address: "/settings/appearance" },
     ];
-    for (const screen of screens) await sheet(page, turnleaf.url, screen);
-    reply.end();
+    for (const screen of screens) await capture(page, turnleaf.url, screen);
+    reply.finish();
   });
 
-  test("and is no heavier than it says", () => {
+  test("stays within its size budget", () => {
     for (const file of readdirSync(GALLERY)) expect.soft(statSync(join(GALLERY, file)).size, file).toBeLessThan(MOST_BYTES);
   });
 }

@@ -1,6 +1,6 @@
 // Every page of the gallery as it was approved: all parts in all states.
 // UX-02, UX-15 of docs/acceptance.md.
-import { lookAround, test } from "../../support/pictures.ts";
+import { checkPictures, test } from "../../support/pictures.ts";
 
 const SHEETS = [
   ["basics", "parts"],
@@ -14,12 +14,12 @@ const SHEETS = [
   ["composer-pasted", "composer-refused", "composer-leaving"],
 ];
 
-test.use({ configured: false });
+test.use({ withProvider: false });
 
 for (const sheets of SHEETS) {
   test(`the gallery: ${sheets.join(", ")}`, async ({ page, turnleaf }, info) => {
     for (const sheet of sheets) {
-      await lookAround(page, turnleaf.url, `gallery-${sheet}`, `/settings/about/gallery/${sheet}`, info);
+      await checkPictures(page, turnleaf.url, `gallery-${sheet}`, `/settings/about/gallery/${sheet}`, info);
     }
   });
 }

@@ -1,26 +1,26 @@
 // The same chat in two tabs: what one does, the other shows.
 // UX-20, UX-42 of docs/acceptance.md.
 import {
-  begin, expectStatus, hydrated, latestReply, messageBox, open, replies, send, stopButton, textOf,
+  startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, replies, sendMessage, stopButton, textOf,
 } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { heightOf, seen, turn } from "../../support/reader.ts";
-import { editBox, users, versions } from "../../support/verbs.ts";
+import { heightOf, firstVisibleTurn, turn } from "../../support/reader.ts";
+import { editBox, userTurns, versionSwitcher } from "../../support/turn_actions.ts";
 
 test("a reply started in one tab is written in the other, which can stop it", async ({ page, context, model }) => {
-  await begin(page, "One");
-  (await model.next()).answer("First.");
+  await startChat(page, "One");
+  (await model.nextReply()).finishWithText("First.");
   await expectStatus(latestReply(page), "complete");
   const other = await context.newPage();
-  await open(other, page.url());
+  await openPage(other, page.url());
   await expect(textOf(latestReply(other))).toHaveText("First.");
 
-  await send(page, "Two");
-  const reply = await model.next();
-  reply.say("half ");
+  await sendMessage(page, "Two");
+  const reply = await model.nextReply();
+  reply.sendText("half ");
   await expect(replies(other)).toHaveCount(2);
   await expect(textOf(latestReply(other))).toHaveText("half");
-  reply.say("a sentence");
+  reply.sendText("a sentence");
   await expect(textOf(latestReply(other))).toHaveText("half a sentence");
 
   await stopButton(other).click();
@@ -30,25 +30,25 @@ test("a reply started in one tab is written in the other, which can stop it", as
 });
 
 test("another version made in one tab leaves the other on its own", async ({ page, context, model }) => {
-  await begin(page, "One");
-  (await model.next()).answer("First.");
+  await startChat(page, "One");
+  (await model.nextReply()).finishWithText("First.");
   await expectStatus(latestReply(page), "complete");
   const other = await context.newPage();
-  await open(other, page.url());
+  await openPage(other, page.url());
 
   await latestReply(page).getByRole("button", { name: "Try again" }).click();
-  (await model.next()).answer("Second.");
+  (await model.nextReply()).finishWithText("Second.");
   await expect(textOf(latestReply(page))).toHaveText("Second.");
   await expect(latestReply(other).getByRole("button", { name: "1/2" })).toBeVisible();
   await expect(textOf(latestReply(other))).toHaveText("First.");
 });
 
 test("a new title shows in both tabs", async ({ page, context, model }) => {
-  await begin(page, "One");
-  (await model.next()).answer("First.");
+  await startChat(page, "One");
+  (await model.nextReply()).finishWithText("First.");
   await expectStatus(latestReply(page), "complete");
   const other = await context.newPage();
-  await open(other, page.url());
+  await openPage(other, page.url());
   const id = new URL(page.url()).pathname.split("/").at(-1);
   const changed = await page.request.patch(`/api/chats/${id}`, { data: { title: "Weather" } });
   expect(changed.status()).toBe(200);
@@ -57,11 +57,11 @@ test("a new title shows in both tabs", async ({ page, context, model }) => {
 });
 
 test("a draft written in one tab comes to the other, and never over what was typed there", async ({ page, context, model, watch }) => {
-  await begin(page, "One");
-  (await model.next()).answer("First.");
+  await startChat(page, "One");
+  (await model.nextReply()).finishWithText("First.");
   await expectStatus(latestReply(page), "complete");
   const other = await context.newPage();
-  await open(other, page.url());
+  await openPage(other, page.url());
 
   await messageBox(page).fill("from the first tab");
   await expect(messageBox(other)).toHaveValue("from the first tab");
@@ -81,14 +81,14 @@ test("a draft written in one tab comes to the other, and never over what was typ
 
   await other.unroute("**/api/page/save_draft*");
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(messageBox(page)).toHaveValue("from the first tab again");
 });
 
-test("two tabs with a new chat hear of each other's draft, and undo brings back what one of them put away", async ({ page, context, watch }) => {
-  await open(page);
+test("two tabs with a new chat share its draft, and undo restores what one of them discarded", async ({ page, context, watch }) => {
+  await openPage(page);
   const other = await context.newPage();
-  await open(other);
+  await openPage(other);
   await messageBox(page).fill("from the first tab");
   await expect(messageBox(other)).toHaveValue("from the first tab");
 
@@ -111,11 +111,11 @@ test("two tabs with a new chat hear of each other's draft, and undo brings back 
 
 test("a chat that is deleted in one tab says so in the other, and that it is back", async ({ page, context, model, watch }) => {
   watch.expect(/glance_at_chat|save_draft/);
-  await begin(page, "One");
-  (await model.next()).answer("First.");
+  await startChat(page, "One");
+  (await model.nextReply()).finishWithText("First.");
   await expectStatus(latestReply(page), "complete");
   const other = await context.newPage();
-  await open(other, page.url());
+  await openPage(other, page.url());
   await messageBox(other).fill("not lost");
   const id = new URL(page.url()).pathname.split("/").at(-1);
   expect((await page.request.delete(`/api/chats/${id}`)).ok()).toBe(true);
@@ -126,29 +126,29 @@ test("a chat that is deleted in one tab says so in the other, and that it is bac
   await expect(other.getByText("This chat was deleted.")).toHaveCount(0);
 });
 
-test("what another tab did is shown late rather than never", async ({ page, context, model, watch }) => {
+test("another tab's changes are shown late rather than never", async ({ page, context, model, watch }) => {
   watch.expect(/ERR_FAILED.*load_chat/);
-  await begin(page, "One");
-  (await model.next()).answer("First.");
+  await startChat(page, "One");
+  (await model.nextReply()).finishWithText("First.");
   await expectStatus(latestReply(page), "complete");
   const other = await context.newPage();
-  await open(other, page.url());
+  await openPage(other, page.url());
   const failed = other.waitForEvent("requestfailed");
   await other.route("**/api/page/load_chat", (route) => route.abort());
   await latestReply(page).getByRole("button", { name: "Try again" }).click();
-  (await model.next()).answer("Second.");
+  (await model.nextReply()).finishWithText("Second.");
   await expect(textOf(latestReply(page))).toHaveText("Second.");
   await failed;
   await other.unroute("**/api/page/load_chat");
   await expect(latestReply(other).getByRole("button", { name: "1/2" })).toBeVisible();
 });
 
-test("a page on which a branch is about to begin still hears of the chat", async ({ page, context, model }) => {
-  await begin(page, "One");
-  (await model.next()).answer("First.");
+test("a page with a pending branch still receives changes of the chat", async ({ page, context, model }) => {
+  await startChat(page, "One");
+  (await model.nextReply()).finishWithText("First.");
   await expectStatus(latestReply(page), "complete");
-  await send(page, "Two");
-  (await model.next()).answer("Second.");
+  await sendMessage(page, "Two");
+  (await model.nextReply()).finishWithText("Second.");
   await expect(replies(page)).toHaveCount(2);
   await expectStatus(latestReply(page), "complete");
   await replies(page).first().hover();
@@ -156,7 +156,7 @@ test("a page on which a branch is about to begin still hears of the chat", async
   await expect(replies(page)).toHaveCount(1);
   const id = new URL(page.url()).pathname.split("/").at(-1);
   const other = await context.newPage();
-  await open(other, `/c/${id}`);
+  await openPage(other, `/c/${id}`);
   await messageBox(other).fill("from the other tab");
   await expect(messageBox(page)).toHaveValue("from the other tab");
   expect((await page.request.patch(`/api/chats/${id}`, { data: { title: "Weather" } })).status()).toBe(200);
@@ -165,11 +165,11 @@ test("a page on which a branch is about to begin still hears of the chat", async
   await expect(replies(page)).toHaveCount(1);
 });
 
-test("an end that is deleted elsewhere does not move a reader far up", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(300);
-  await open(page, `/c/${long.chat}?at=${long.turns[60]}`);
+test("a leaf deleted elsewhere does not move a reader far up", async ({ page, turnleaf }) => {
+  const long = await turnleaf.plantLongChat(300);
+  await openPage(page, `/c/${long.chat}?at=${long.turns[60]}`);
   await expect(turn(page, long.turns[60]!)).toBeInViewport();
-  const before = await seen(page);
+  const before = await firstVisibleTurn(page);
   expect((await page.request.delete(`/api/turns/${long.turns[298]}`)).ok()).toBe(true);
   await expect(page.getByRole("link", { name: "Skip to the latest reply" })).toHaveAttribute("href", new RegExp(long.turns[297]!));
   expect(Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(1);
@@ -178,22 +178,22 @@ test("an end that is deleted elsewhere does not move a reader far up", async ({ 
 });
 
 test("a reply that is being written on another path is named, and stopped from here", async ({ page, model }) => {
-  await begin(page, "First question");
-  const other = await model.next();
-  other.say("One");
+  await startChat(page, "First question");
+  const other = await model.nextReply();
+  other.sendText("One");
   await expect(textOf(latestReply(page))).toHaveText("One");
-  await users(page).first().getByRole("button", { name: "Edit your message" }).click();
+  await userTurns(page).first().getByRole("button", { name: "Edit your message" }).click();
   await editBox(page).fill("Another question");
   await editBox(page).press("Enter");
-  const here = await model.next();
-  here.answer("Two");
+  const here = await model.nextReply();
+  here.finishWithText("Two");
   await expect(textOf(latestReply(page))).toHaveText("Two");
   const also = page.getByRole("group", { name: "Also being answered" });
   await expect(also).toContainText("First question");
   await also.getByRole("link", { name: /^Show the reply to First question/ }).click();
   await expect(textOf(latestReply(page))).toHaveText("One");
   await expect(also).toHaveCount(0);
-  await versions(users(page).first()).getByRole("button", { name: "Next version" }).click();
+  await versionSwitcher(userTurns(page).first()).getByRole("button", { name: "Next version" }).click();
   await expect(textOf(latestReply(page))).toHaveText("Two");
   await also.getByRole("button", { name: /^Stop the reply to First question/ }).click();
   await other.closed;

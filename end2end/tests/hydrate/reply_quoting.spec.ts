@@ -3,9 +3,9 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { begin, expectStatus, latestReply, messageBox, open, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, latestReply, messageBox, openPage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { chooseByKeys, heading, talk, users } from "../../support/verbs.ts";
+import { chooseByKeys, turnHeading, holdConversation, userTurns } from "../../support/turn_actions.ts";
 
 const button = (page: Page) => page.getByRole("button", { name: "Quote", exact: true });
 
@@ -15,8 +15,8 @@ async function selectReply(page: Page): Promise<void> {
 }
 
 test("a passage of a reply is quoted as Markdown with its button, and undo takes it out", async ({ page, model }) => {
-  await begin(page, "Tell me");
-  (await model.next()).answer("Buds **open** in May.\n\n- first\n- second");
+  await startChat(page, "Tell me");
+  (await model.nextReply()).finishWithText("Buds **open** in May.\n\n- first\n- second");
   await expectStatus(latestReply(page), "complete");
   await messageBox(page).pressSequentially("Why?");
   await expect(button(page)).toHaveCount(0);
@@ -35,18 +35,18 @@ test("a passage of a reply is quoted as Markdown with its button, and undo takes
 });
 
 test("what is selected is quoted by keys, and a turn that has the focus as a whole", async ({ page, model }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   await selectReply(page);
   await expect(button(page)).toBeVisible();
   await page.keyboard.press("Control+Shift+l");
   await expect(messageBox(page)).toHaveValue("> a1\n\n");
   await page.keyboard.type("And");
   await page.keyboard.press("Enter");
-  const reply = await model.next();
+  const reply = await model.nextReply();
   expect(reply.request.messages.at(-1).content).toBe("> a1\n\nAnd");
-  reply.answer("Well.");
+  reply.finishWithText("Well.");
   await expectStatus(latestReply(page), "complete");
-  await heading(users(page).first()).focus();
+  await turnHeading(userTurns(page).first()).focus();
   await page.keyboard.press("Control+Shift+l");
   await expect(messageBox(page)).toHaveValue("> q1\n\n");
   await messageBox(page).fill("");
@@ -55,12 +55,12 @@ test("what is selected is quoted by keys, and a turn that has the focus as a who
   await expect(messageBox(page)).toBeFocused();
 });
 
-test("a selection that is no reply's is not offered, and one that is given up is not any more", async ({ page, model }) => {
-  await talk(page, model, 1);
-  await users(page).first().locator(".said").evaluate((text) => getSelection()!.selectAllChildren(text));
+test("a selection outside replies is not offered, and a cleared one no longer is", async ({ page, model }) => {
+  await holdConversation(page, model, 1);
+  await userTurns(page).first().locator(".said").evaluate((text) => getSelection()!.selectAllChildren(text));
   await selectReply(page);
   await expect(button(page)).toBeVisible();
-  await users(page).first().locator(".said").evaluate((text) => getSelection()!.selectAllChildren(text));
+  await userTurns(page).first().locator(".said").evaluate((text) => getSelection()!.selectAllChildren(text));
   await expect(button(page)).toHaveCount(0);
   await selectReply(page);
   await expect(button(page)).toBeVisible();
@@ -69,8 +69,8 @@ test("a selection that is no reply's is not offered, and one that is given up is
 });
 
 test("@ offers earlier turns by their words, and the one that is chosen is quoted in its place", async ({ page, model }) => {
-  await begin(page, "When do buds open?");
-  (await model.next()).answer("In **May**, mostly.");
+  await startChat(page, "When do buds open?");
+  (await model.nextReply()).finishWithText("In **May**, mostly.");
   await expectStatus(latestReply(page), "complete");
   const list = page.getByRole("listbox", { name: "Documents and messages" });
   const box = messageBox(page);
@@ -88,8 +88,8 @@ test("@ offers earlier turns by their words, and the one that is chosen is quote
 });
 
 test("@ finds turns that are far up the path", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(600);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(600);
+  await openPage(page, `/c/${long.chat}`);
   const list = page.getByRole("listbox", { name: "Documents and messages" });
   await messageBox(page).pressSequentially("@place_19()");
   await expect(list.getByRole("option").first()).toHaveText(/^Assistant: /);
@@ -98,14 +98,14 @@ test("@ finds turns that are far up the path", async ({ page, turnleaf }) => {
 });
 
 test("@ finds turns far up the path by a word that was written before the menu came", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(100);
+  const long = await turnleaf.plantLongChat(100);
   let letGo = () => {};
   const written = new Promise<void>((done) => (letGo = done));
   await page.route("**/split_deeds.wasm", async (route) => {
     await written;
     await route.continue();
   });
-  await open(page, `/c/${long.chat}`);
+  await openPage(page, `/c/${long.chat}`);
   await messageBox(page).pressSequentially("@place_11()");
   letGo();
   const list = page.getByRole("listbox", { name: "Documents and messages" });

@@ -2,24 +2,24 @@
 // UX-34 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
-import { begin, hydrated, latestReply, messageBox, open, sendButton, textOf } from "../../support/chat.ts";
-import { expect, test, type Watch } from "../../support/fixtures.ts";
-import { editBox, talk, users } from "../../support/verbs.ts";
+import { startChat, waitForHydration, latestReply, messageBox, openPage, sendButton, textOf } from "../../support/chat.ts";
+import { expect, test, type ProblemWatch } from "../../support/fixtures.ts";
+import { editBox, holdConversation, userTurns } from "../../support/turn_actions.ts";
 
 const notice = (page: Page) => page.locator("p", { hasText: "This part of the page could not be loaded." });
-const again = (page: Page) => page.getByRole("button", { name: "Try again", exact: true }).first();
+const retryButton = (page: Page) => page.getByRole("button", { name: "Try again", exact: true }).first();
 
 /** Lets a part not come until the returned function is called. */
-async function withhold(page: Page, watch: Watch, part: string): Promise<() => Promise<void>> {
+async function blockPart(page: Page, watch: ProblemWatch, part: string): Promise<() => Promise<void>> {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   const address = `**/split_${part}.wasm`;
   await page.route(address, (route) => route.abort());
   return () => page.unroute(address);
 }
 
-test("a panel and a box that do not come say so, let be, and come with the next try", async ({ page, model, watch }) => {
-  const [bringTree, bringDeeds] = [await withhold(page, watch, "tree"), await withhold(page, watch, "deeds")];
-  await talk(page, model, 1);
+test("a panel and a dialog that fail to load say so, block nothing, and load on retry", async ({ page, model, watch }) => {
+  const [bringTree, bringDeeds] = [await blockPart(page, watch, "tree"), await blockPart(page, watch, "deeds")];
+  await holdConversation(page, model, 1);
   await page.locator("#tree-button").click();
   const panel = page.locator("#panel");
   await expect(panel).toContainText("could not be loaded");
@@ -28,21 +28,21 @@ test("a panel and a box that do not come say so, let be, and come with the next 
   await expect(page.getByRole("treeitem", { name: /you are here/ })).toBeVisible();
   await page.getByRole("button", { name: "Close the tree" }).click();
 
-  const edit = users(page).first().getByRole("button", { name: "Edit your message" });
-  await users(page).first().hover();
+  const edit = userTurns(page).first().getByRole("button", { name: "Edit your message" });
+  await userTurns(page).first().hover();
   await edit.click();
   await expect(notice(page)).toBeVisible();
-  await users(page).first().getByRole("button", { name: "Cancel" }).click();
-  await expect(textOf(users(page).first())).toHaveText("q1");
+  await userTurns(page).first().getByRole("button", { name: "Cancel" }).click();
+  await expect(textOf(userTurns(page).first())).toHaveText("q1");
   await bringDeeds();
-  await users(page).first().hover();
+  await userTurns(page).first().hover();
   await edit.click();
   await expect(editBox(page)).toHaveValue("q1");
 });
 
-test("a page whose program does not come says so in a line of its own, over nothing", async ({ page, model, watch }) => {
+test("a page whose wasm fails to load says so in its own line, covering nothing", async ({ page, model, watch }) => {
   await page.setViewportSize({ width: 390, height: 700 });
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await page.route("**/turnleaf.wasm", (route) => route.abort());
   await page.goto(page.url());
@@ -61,43 +61,43 @@ test("a page whose program does not come says so in a line of its own, over noth
   await expect(page.locator(".needs-script").first()).toBeHidden();
   await messageBox(page).fill("By form");
   await sendButton(page).click();
-  (await model.next()).answer("Answered.");
+  (await model.nextReply()).finishWithText("Answered.");
   await expect(page).toHaveURL(/#latest$/);
 });
 
-test("a chat whose code does not come follows its reply as a page without script does", async ({ page, model, watch }) => {
-  await begin(page, "Talk");
-  const reply = await model.next();
-  reply.say("Half");
+test("a chat whose code fails to load follows its reply like a page without script", async ({ page, model, watch }) => {
+  await startChat(page, "Talk");
+  const reply = await model.nextReply();
+  reply.sendText("Half");
   await expect(textOf(latestReply(page))).toHaveText("Half");
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await page.route("**/split_chat.wasm", (route) => route.abort());
   await page.goto(new URL(page.url()).pathname);
   await expect(textOf(latestReply(page))).toHaveText("Half");
-  reply.answer(" and whole.");
+  reply.finishWithText(" and whole.");
   // Nobody reloads here but the page.
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
 });
 
-test("a chat whose code does not come can be read, and be opened from another page later", async ({ page, model, watch }) => {
-  await talk(page, model, 1);
+test("a chat whose code fails to load can be read, and be opened from another page later", async ({ page, model, watch }) => {
+  await holdConversation(page, model, 1);
   const chat = page.url();
-  const bring = await withhold(page, watch, "chat");
+  const bring = await blockPart(page, watch, "chat");
   await page.goto(chat);
   await expect(textOf(latestReply(page))).toHaveText("a1");
   await expect(page.locator("html[data-hydrated]")).toHaveCount(0);
 
-  await open(page);
+  await openPage(page);
   await page.getByRole("link", { name: "q1", exact: true }).first().click();
   await expect(notice(page)).toBeVisible();
   await bring();
-  await again(page).click();
+  await retryButton(page).click();
   await expect(textOf(latestReply(page))).toHaveText("a1");
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
 });
 
-test("a plain page whose code does not come works as without script", async ({ page, watch }) => {
+test("a server page whose code fails to load works as without script", async ({ page, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   const tried = page.waitForRequest("**/split_plain.wasm");
   await page.route("**/split_plain.wasm", (route) => route.abort());

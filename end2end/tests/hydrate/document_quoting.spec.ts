@@ -3,7 +3,7 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { hydrated, messageBox, open } from "../../support/chat.ts";
+import { waitForHydration, messageBox, openPage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { Turnleaf } from "../../support/turnleaf.ts";
 
@@ -12,7 +12,7 @@ interface Made { id: string; version_timestamp: string }
 /** Han, an emoji, an accent of its own, and lines that end as on Windows. */
 const TEXT = "你好😀世界\r\nsecond line\r\ncafe\u0301 au lait\r\n\r\nlast line";
 
-async function make<T>(turnleaf: Turnleaf, path: string, body: unknown): Promise<T> {
+async function postJson<T>(turnleaf: Turnleaf, path: string, body: unknown): Promise<T> {
   const answer = await fetch(`${turnleaf.url}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -22,8 +22,8 @@ async function make<T>(turnleaf: Turnleaf, path: string, body: unknown): Promise
   return await answer.json() as T;
 }
 
-const newDocument = (turnleaf: Turnleaf, content = TEXT) => make<Made>(turnleaf, "/api/documents", { title: "Plan", content });
-const chat = (turnleaf: Turnleaf, title: string) => make<{ id: string }>(turnleaf, "/api/chats", { title });
+const newDocument = (turnleaf: Turnleaf, content = TEXT) => postJson<Made>(turnleaf, "/api/documents", { title: "Plan", content });
+const chat = (turnleaf: Turnleaf, title: string) => postJson<{ id: string }>(turnleaf, "/api/chats", { title });
 
 const bar = (page: Page) => page.getByRole("group", { name: "Selected text" });
 const quoteButton = (page: Page) => page.getByRole("button", { name: "Quote in chat" }).first();
@@ -40,7 +40,7 @@ async function select(page: Page, from: [number, number], to: [number, number]):
 }
 
 /** The request with which the bar quotes. */
-async function quoted(page: Page, quote: () => Promise<void>): Promise<Record<string, unknown>> {
+async function quoteAndReadRequest(page: Page, quote: () => Promise<void>): Promise<Record<string, unknown>> {
   const request = page.waitForRequest((request) => request.url().endsWith("/api/drafts/attachments"));
   await quote();
   return (await request).postDataJSON() as Record<string, unknown>;
@@ -50,17 +50,17 @@ test("what a mouse selects is quoted in the newest chat, counted in characters",
   await chat(turnleaf, "Older");
   const newest = await chat(turnleaf, "Newest");
   const made = await newDocument(turnleaf);
-  await open(page, `/documents/${made.id}`);
+  await openPage(page, `/documents/${made.id}`);
   await expect(bar(page)).toBeHidden();
   await page.locator("#L2 code").dblclick({ position: { x: 20, y: 8 } });
   await expect(bar(page)).toBeVisible();
   await expect(bar(page)).toContainText("Line 2");
   await expect(page.locator("#quote-bar-said")).toContainText("Line 2 selected");
   await expect(quoteButton(page)).toHaveAccessibleDescription("Newest");
-  const body = await quoted(page, () => quoteButton(page).click());
+  const body = await quoteAndReadRequest(page, () => quoteButton(page).click());
   expect(body).toMatchObject({ chat_id: newest.id, content: [{ selection_start: 6, selection_end: 12, quote: "second" }] });
   await expect(page).toHaveURL(new RegExp(`/c/${newest.id}`));
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(messageBox(page)).toBeFocused();
 });
 
@@ -73,11 +73,11 @@ for (const [name, from, to, start, end, quote] of [
 ] as const) {
   test(`${name} is selected as what it is (S-OF-09)`, async ({ page, turnleaf }) => {
     const made = await newDocument(turnleaf);
-    await open(page, `/documents/${made.id}`);
+    await openPage(page, `/documents/${made.id}`);
     await select(page, [...from], [...to]);
     await expect(bar(page)).toBeVisible();
     const answer = page.waitForResponse((answer) => answer.url().endsWith("/api/drafts/attachments"));
-    const body = await quoted(page, () => page.keyboard.press("Control+Shift+L"));
+    const body = await quoteAndReadRequest(page, () => page.keyboard.press("Control+Shift+L"));
     expect(body["content"]).toMatchObject([{ selection_start: start, selection_end: end, quote }]);
     // The server has compared the text with the offsets.
     expect((await answer).status()).toBe(200);
@@ -88,7 +88,7 @@ for (const [name, from, to, start, end, quote] of [
 test("keys select lines, and quote them, where browsers have no caret", async ({ page, turnleaf }) => {
   const made = await newDocument(turnleaf);
   const target = await chat(turnleaf, "Target");
-  await open(page, `/documents/${made.id}`);
+  await openPage(page, `/documents/${made.id}`);
   await page.getByRole("region", { name: "Text with line numbers" }).focus();
   await page.keyboard.press("ArrowDown");
   await expect(page.locator("#L1")).toBeFocused();
@@ -111,23 +111,23 @@ test("keys select lines, and quote them, where browsers have no caret", async ({
   // The context key opens it again.
   await page.keyboard.press("ContextMenu");
   await expect(quoteButton(page)).toBeFocused();
-  const body = await quoted(page, () => page.keyboard.press("Enter"));
+  const body = await quoteAndReadRequest(page, () => page.keyboard.press("Enter"));
   expect(body).toMatchObject({ chat_id: target.id, content: [{ quote: "second line\ncafe\u0301 au lait\n\nlast line" }] });
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(messageBox(page)).toBeFocused();
 });
 
-test("what leaves the document is cut, and what is nothing is not offered", async ({ page, turnleaf }) => {
+test("a selection beyond the document is cut, and an empty one is not offered", async ({ page, turnleaf }) => {
   const made = await newDocument(turnleaf, "one\ntwo\nthree");
-  await open(page, `/documents/${made.id}`);
+  await openPage(page, `/documents/${made.id}`);
   await page.keyboard.press("Control+a");
   await expect(bar(page)).toContainText("Lines 1–3");
-  const body = await quoted(page, () => page.keyboard.press("Control+Shift+L"));
+  const body = await quoteAndReadRequest(page, () => page.keyboard.press("Control+Shift+L"));
   expect(body["content"]).toMatchObject([{ selection_start: 0, selection_end: 13, quote: "one\ntwo\nthree" }]);
   await expect(page).toHaveURL(/#message$/);
-  await hydrated(page);
+  await waitForHydration(page);
 
-  await open(page, `/documents/${made.id}`);
+  await openPage(page, `/documents/${made.id}`);
   await page.evaluate(() => getSelection()!.selectAllChildren(document.querySelector("h1")!));
   await page.waitForTimeout(400);
   await expect(bar(page)).toBeHidden();
@@ -138,7 +138,7 @@ test("what leaves the document is cut, and what is nothing is not offered", asyn
 test("a part far down counts from the beginning of the text", async ({ page, turnleaf }) => {
   const lines = Array.from({ length: 4_500 }, (_, at) => `😀 line ${at + 1}`);
   const made = await newDocument(turnleaf, lines.join("\n"));
-  await open(page, `/documents/${made.id}?from=4001`);
+  await openPage(page, `/documents/${made.id}?from=4001`);
   await select(page, [4002, 0], [4003, 7]);
   await expect(bar(page)).toContainText("Lines 4002–4003");
   const answer = page.waitForResponse((answer) => answer.url().endsWith("/api/drafts/attachments"));
@@ -151,8 +151,8 @@ test("a link to the selection shows the same lines, and the chat that one came f
   const from = await chat(turnleaf, "Came from");
   await chat(turnleaf, "Newest");
   const made = await newDocument(turnleaf);
-  await open(page, `/c/${from.id}`);
-  await open(page, `/documents/${made.id}`);
+  await openPage(page, `/c/${from.id}`);
+  await openPage(page, `/documents/${made.id}`);
   await select(page, [2, 0], [3, 3]);
   await expect(quoteButton(page)).toHaveAccessibleDescription("Came from");
   await page.getByRole("combobox", { name: "Chat" }).first().selectOption("A new chat");
@@ -162,7 +162,7 @@ test("a link to the selection shows the same lines, and the chat that one came f
   await expect(page.locator("#quote-bar-said")).toHaveText("Link copied.");
   const link = await page.evaluate(() => navigator.clipboard.readText());
   expect(link).toContain(`/documents/${made.id}?version=`);
-  await open(page, link);
+  await openPage(page, link);
   await expect(page.locator("li.marked")).toHaveText(["second line", "cafe\u0301 au lait"]);
 });
 
@@ -170,7 +170,7 @@ test("a refusal is said, and the selection stays", async ({ page, turnleaf, watc
   watch.expect(/404|ERR_FAILED/);
   const made = await newDocument(turnleaf);
   const target = await chat(turnleaf, "Target");
-  await open(page, `/documents/${made.id}`);
+  await openPage(page, `/documents/${made.id}`);
   await select(page, [1, 0], [1, 2]);
   await expect(bar(page)).toBeVisible();
   await page.route("**/api/drafts/attachments", (route) => route.abort());
@@ -184,11 +184,11 @@ test("a refusal is said, and the selection stays", async ({ page, turnleaf, watc
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`the bar is in nobody's way, ${colorScheme}`, async ({ page, turnleaf }) => {
+  test(`the selection bar is accessible, ${colorScheme}`, async ({ page, turnleaf }) => {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await chat(turnleaf, "A chat with a title that is rather long for a narrow screen");
     const made = await newDocument(turnleaf);
-    await open(page, `/documents/${made.id}`);
+    await openPage(page, `/documents/${made.id}`);
     for (const width of [390, 820, 1440]) {
       await page.setViewportSize({ width, height: 900 });
       await select(page, [1, 0], [1, 0]);
@@ -211,7 +211,7 @@ test.describe("on a phone", () => {
   test("what a finger selects is quoted", async ({ page, turnleaf }) => {
     const target = await chat(turnleaf, "Target");
     const made = await newDocument(turnleaf);
-    await open(page, `/documents/${made.id}`);
+    await openPage(page, `/documents/${made.id}`);
     // The browser's own handles are out of reach here: they make a selection, and say so.
     await page.locator("#L2 code").scrollIntoViewIfNeeded();
     await select(page, [2, 0], [2, 6]);
@@ -219,7 +219,7 @@ test.describe("on a phone", () => {
     for (const control of await bar(page).locator("button, select").all()) {
       expect((await control.boundingBox())!.height).toBeGreaterThanOrEqual(44);
     }
-    const body = await quoted(page, () => quoteButton(page).tap());
+    const body = await quoteAndReadRequest(page, () => quoteButton(page).tap());
     expect(body).toMatchObject({ chat_id: target.id, content: [{ quote: "second" }] });
     await expect(page).toHaveURL(new RegExp(`/c/${target.id}`));
   });

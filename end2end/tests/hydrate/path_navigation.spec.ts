@@ -2,23 +2,23 @@
 // UX-05, UX-09 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, messageBox, open, replies, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
-import { expectOtherFirst, Gate, heightOf, inPage, scrollTo, seen, settled, turn } from "../../support/reader.ts";
-import { plant } from "../../support/tree.ts";
-import { begun, version } from "../../support/verbs.ts";
+import { expectFirstTurnChanged, RequestGate, heightOf, loadedTurnIds, scrollTo, firstVisibleTurn, waitForScrollSettled, turn } from "../../support/reader.ts";
+import { plantTree } from "../../support/tree.ts";
+import { startChatWithVersions, versionButton } from "../../support/turn_actions.ts";
 
 const openTree = (page: Page) => page.locator("#tree-button").click();
 const link = (page: Page, id: string) => page.locator(`#row-${id} a.tree-words`);
 
 
 test("Back leads to the branch that was left, from another chat too", async ({ page, turnleaf, model }) => {
-  const other = await turnleaf.grow(2);
-  const planted = await plant(turnleaf, model, 4, 3);
+  const other = await turnleaf.plantLongChat(2);
+  const planted = await plantTree(turnleaf, model, 4, 3);
   const chat = `/c/${planted.chat}`;
-  await open(page, `${chat}?at=${planted.trunk[3]}`);
-  await open(page, chat);
+  await openPage(page, `${chat}?at=${planted.trunk[3]}`);
+  await openPage(page, chat);
   await expect(textOf(latestReply(page))).toHaveText("Answer 3");
   await openTree(page);
   await link(page, planted.twigs[1]!).click();
@@ -46,34 +46,34 @@ test("Back leads to the branch that was left, from another chat too", async ({ p
 
 test("a version that cannot be shown says so, and its arrow still works", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED.*load_chat/);
-  await begun(page, model, "first", "second");
+  await startChatWithVersions(page, model, "first", "second");
   const address = page.url();
   await page.route("**/api/page/load_chat", (route) => route.abort());
-  await version(page, "Previous version").click();
+  await versionButton(page, "Previous version").click();
   await expect(page.locator("#alert")).not.toBeEmpty();
   await expect(page).toHaveURL(address);
   await expect(textOf(latestReply(page))).toHaveText("second");
   await expect(page.locator("#say")).not.toContainText("Version 1 of 2");
   await page.unroute("**/api/page/load_chat");
-  await version(page, "Previous version").click();
+  await versionButton(page, "Previous version").click();
   await expect(textOf(latestReply(page))).toHaveText("first");
   await expect(page.locator("#say")).toContainText("Version 1 of 2");
 });
 
-test("a version that is opened in a new tab is not said to be here", async ({ page, model, context }) => {
-  await begun(page, model, "first", "second");
+test("a version opened in a new tab is not announced here", async ({ page, model, context }) => {
+  await startChatWithVersions(page, model, "first", "second");
   const opened = context.waitForEvent("page");
-  await version(page, "Previous version").click({ modifiers: ["Control"] });
+  await versionButton(page, "Previous version").click({ modifiers: ["Control"] });
   const tab = await opened;
   await expect(textOf(latestReply(tab))).toHaveText("first");
-  await settled(page);
+  await waitForScrollSettled(page);
   await expect(page.locator("#say")).not.toContainText("Version 1 of 2");
   await tab.close();
 });
 
-test("the newest message is gone to from far up", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(300);
-  await open(page, `/c/${long.chat}?at=${long.turns[60]}`);
+test("the newest message can be reached from far up", async ({ page, turnleaf }) => {
+  const long = await turnleaf.plantLongChat(300);
+  await openPage(page, `/c/${long.chat}?at=${long.turns[60]}`);
   await expect(turn(page, long.turns[60]!)).toBeInViewport();
   await openTree(page);
   await link(page, long.turns.at(-1)!).click();
@@ -84,8 +84,8 @@ test("the newest message is gone to from far up", async ({ page, turnleaf }) => 
 
 test("the end of another branch is shown to a reader who scrolled up", async ({ page, turnleaf, model }) => {
   await page.setViewportSize({ width: 1440, height: 420 });
-  const planted = await plant(turnleaf, model, 8, 7);
-  await open(page, `/c/${planted.chat}?at=${planted.trunk[7]}`);
+  const planted = await plantTree(turnleaf, model, 8, 7);
+  await openPage(page, `/c/${planted.chat}?at=${planted.trunk[7]}`);
   await expect(turn(page, planted.trunk[7]!)).toBeInViewport();
   await openTree(page);
   await scrollTo(page, 0);
@@ -95,40 +95,40 @@ test("the end of another branch is shown to a reader who scrolled up", async ({ 
 });
 
 test("a link to the newest message opens it, and a reload keeps the line", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(300);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(300);
+  await openPage(page, `/c/${long.chat}`);
   const last = turn(page, long.turns.at(-1)!);
   const up = async () => {
     await expect(last).toBeInViewport();
-    const first = (await inPage(page))[0]!;
+    const first = (await loadedTurnIds(page))[0]!;
     await scrollTo(page, 350);
-    await expectOtherFirst(page, first);
+    await expectFirstTurnChanged(page, first);
     await scrollTo(page, 2_000);
-    const before = await seen(page);
+    const before = await firstVisibleTurn(page);
     await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
     return before;
   };
   await up();
-  await open(page, `/c/${long.chat}?at=${long.turns.at(-1)}`);
+  await openPage(page, `/c/${long.chat}?at=${long.turns.at(-1)}`);
   const before = await up();
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect.poll(async () => Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(2);
 });
 
-test("a late answer to Latest does not bring back the path that was left", async ({ page, turnleaf, model }) => {
-  const long = await turnleaf.grow(300);
+test("a late response to Latest does not restore the path that was left", async ({ page, turnleaf, model }) => {
+  const long = await turnleaf.plantLongChat(300);
   const at = long.turns[101]!;
-  await open(page, `/c/${long.chat}?at=${long.turns[100]}`);
+  await openPage(page, `/c/${long.chat}?at=${long.turns[100]}`);
   await expect(turn(page, at)).toBeInViewport();
   await turn(page, at).getByRole("button", { name: "Try again" }).click();
-  (await model.next()).answer("Another.");
+  (await model.nextReply()).finishWithText("Another.");
   await expect(textOf(latestReply(page))).toHaveText("Another.");
   await expectStatus(latestReply(page), "complete");
-  await version(page, "Previous version").click();
+  await versionButton(page, "Previous version").click();
   await expect(turn(page, long.turns[102]!)).toBeAttached();
-  await settled(page);
-  const gate = await Gate.before(page);
+  await waitForScrollSettled(page);
+  const gate = await RequestGate.install(page);
   gate.close();
   const latest = page.getByRole("button", { name: "Go to latest" });
   // The bar over the box is not in its way.
@@ -143,18 +143,18 @@ test("a late answer to Latest does not bring back the path that was left", async
   await turn(page, at).getByRole("button", { name: "Next version" }).click();
   await expect(textOf(latestReply(page))).toHaveText("Another.");
   const answered = page.waitForResponse("**/api/page/load_turns");
-  gate.letGo();
+  gate.release();
   await (await answered).finished();
-  await settled(page);
-  await settled(page);
+  await waitForScrollSettled(page);
+  await waitForScrollSettled(page);
   await expect(textOf(latestReply(page))).toHaveText("Another.");
   await expect(turn(page, long.turns.at(-1)!)).not.toBeAttached();
 });
 
 test("the link to the newest message stays where it is, closes its menu and is copied", async ({ page, context, turnleaf }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  const long = await turnleaf.grow(20);
-  await open(page, `/c/${long.chat}`);
+  const long = await turnleaf.plantLongChat(20);
+  await openPage(page, `/c/${long.chat}`);
   const last = turn(page, long.turns.at(-1)!);
   await expect(last).toBeInViewport();
   await last.getByRole("button", { name: "More", exact: true }).click();
@@ -165,17 +165,17 @@ test("the link to the newest message stays where it is, closes its menu and is c
   const address = `${turnleaf.url}/c/${long.chat}?at=${long.turns.at(-1)}`;
   await expect(page).toHaveURL(address);
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(address);
-  await settled(page);
+  await waitForScrollSettled(page);
   await expect(last).toBeInViewport();
   await expect(replies(page).last().getByRole("heading", { level: 3 }).first()).toBeFocused();
 });
 
-test("words are looked for again on another path", async ({ page, model }) => {
-  await begin(page, "q1");
-  (await model.next()).answer("a needle");
+test("the search is repeated on another path", async ({ page, model }) => {
+  await startChat(page, "q1");
+  (await model.nextReply()).finishWithText("a needle");
   await expectStatus(latestReply(page), "complete");
-  await version(page, "Try again").click();
-  (await model.next()).answer("hay");
+  await versionButton(page, "Try again").click();
+  (await model.nextReply()).finishWithText("hay");
   await expect(textOf(latestReply(page))).toHaveText("hay");
   await expectStatus(latestReply(page), "complete");
   await page.keyboard.press("Control+Shift+F");
@@ -184,7 +184,7 @@ test("words are looked for again on another path", async ({ page, model }) => {
   await box.fill("needle");
   await page.keyboard.press("Enter");
   await expect(bar).toContainText("Not found");
-  await version(page, "Previous version").click();
+  await versionButton(page, "Previous version").click();
   await expect(textOf(latestReply(page))).toHaveText("a needle");
   await box.press("Enter");
   await expect(bar).toContainText("1 of 1");
@@ -193,21 +193,21 @@ test("words are looked for again on another path", async ({ page, model }) => {
 test("a branch whose model is gone says so when it is switched to", async ({ page, turnleaf, model }) => {
   const box = { id: "box", name: "Box", api: "openai_chat", base_url: model.environment.OPENAI_BASE_URL, key: "test", local_network: true, models: [MODEL] };
   expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
-  await begin(page, "q1", `box/${MODEL}`);
-  (await model.next()).answer("first");
+  await startChat(page, "q1", `box/${MODEL}`);
+  (await model.nextReply()).finishWithText("first");
   await expectStatus(latestReply(page), "complete");
   await latestReply(page).getByRole("button", { name: "Ask another model" }).click();
   await page.getByRole("button", { name: new RegExp(`^Try again with ${MODEL} `) }).click();
-  (await model.next()).answer("second");
+  (await model.nextReply()).finishWithText("second");
   await expect(textOf(latestReply(page))).toHaveText("second");
   await expectStatus(latestReply(page), "complete");
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).status()).toBe(204);
   const gone = page.getByText(`${MODEL} is not available any more.`);
   await expect(gone).toBeHidden();
-  await version(page, "Previous version").click();
+  await versionButton(page, "Previous version").click();
   await expect(textOf(latestReply(page))).toHaveText("first");
   await expect(gone).toBeVisible();
-  await version(page, "Next version").click();
+  await versionButton(page, "Next version").click();
   await expect(textOf(latestReply(page))).toHaveText("second");
   await expect(gone).toBeHidden();
 });
@@ -215,8 +215,8 @@ test("a branch whose model is gone says so when it is switched to", async ({ pag
 test("a chat whose provider is removed in another tab says so at once, keeps the draft, and goes on in a new branch", async ({ page, turnleaf, model }) => {
   const box = { id: "box", name: "Box", api: "openai_chat", base_url: model.environment.OPENAI_BASE_URL, key: "test", local_network: true, models: [MODEL] };
   expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
-  await begin(page, "q1", `box/${MODEL}`);
-  (await model.next()).answer("first");
+  await startChat(page, "q1", `box/${MODEL}`);
+  (await model.nextReply()).finishWithText("first");
   await expectStatus(latestReply(page), "complete");
   await messageBox(page).fill("what I meant to ask");
   const gone = page.getByText(`${MODEL} is not available any more.`);
@@ -225,13 +225,13 @@ test("a chat whose provider is removed in another tab says so at once, keeps the
   await expect(gone).toBeVisible();
   await expect(messageBox(page)).toHaveValue("what I meant to ask");
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(gone).toBeVisible();
   await expect(messageBox(page)).toHaveValue("what I meant to ask");
   await page.locator(".banner.warn").getByRole("button", { name: new RegExp(`Continue with.*${MODEL}`) }).click();
   await expect(messageBox(page)).toBeFocused();
   await messageBox(page).press("Enter");
-  (await model.next()).answer("on a branch");
+  (await model.nextReply()).finishWithText("on a branch");
   await expectStatus(latestReply(page), "complete");
   await expect(gone).toBeHidden();
   await expect(page.locator(".branch-chip")).toContainText("▸");

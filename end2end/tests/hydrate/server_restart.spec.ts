@@ -2,7 +2,7 @@
 // UX-20, UX-43 of docs/acceptance.md.
 import { setTimeout as wait } from "node:timers/promises";
 
-import { begin, expectStatus, hydrated, idOf, latestReply, messageBox, open, send, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, idOf, latestReply, messageBox, openPage, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 /** Text may be lost that is younger than this (reliability.md 1.3): the promise is about time, so time is waited for. */
@@ -10,10 +10,10 @@ const COMMITTED_MS = 150;
 
 test("a killed server keeps what was shown and marks the reply", async ({ page, model, turnleaf, watch }) => {
   watch.expectLostConnection();
-  await begin(page, "Remember");
-  const reply = await model.next();
-  reply.think("A thought that was finished. ");
-  reply.say("Words that were shown");
+  await startChat(page, "Remember");
+  const reply = await model.nextReply();
+  reply.sendReasoning("A thought that was finished. ");
+  reply.sendText("Words that were shown");
   await expect(textOf(latestReply(page))).toHaveText("Words that were shown");
   const id = await idOf(latestReply(page));
   await wait(COMMITTED_MS);
@@ -28,26 +28,26 @@ test("a killed server keeps what was shown and marks the reply", async ({ page, 
 
   // And so does a new look at it.
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expectStatus(latestReply(page), "error");
   await expect(textOf(latestReply(page)).first()).toHaveText("Words that were shown");
   await expect(latestReply(page).locator("[data-segment=reasoning]")).toContainText("A thought that was finished.");
   expect((await turnleaf.get(`/api/turns/${id}`)).status).toBe("error");
 
   await error.getByRole("button", { name: "Try again" }).click();
-  const again = await model.next();
-  again.say("Words after the restart");
-  again.end();
+  const again = await model.nextReply();
+  again.sendText("Words after the restart");
+  again.finish();
   await expectStatus(latestReply(page), "complete");
   await turnleaf.stop();
   expect(await turnleaf.fsck()).toBe(0);
 });
 
-test("a server that stays away is not waited for in silence, and its reply can be asked for again without a reload", async ({ page, model, turnleaf, watch }) => {
+test("a server that stays down is reported, and its reply can be retried without a reload", async ({ page, model, turnleaf, watch }) => {
   watch.expectLostConnection();
-  await begin(page, "Anybody there?");
-  const reply = await model.next();
-  reply.say("I was");
+  await startChat(page, "Anybody there?");
+  const reply = await model.nextReply();
+  reply.sendText("I was");
   await expect(textOf(latestReply(page))).toHaveText("I was");
   await wait(COMMITTED_MS);
   await turnleaf.kill();
@@ -56,7 +56,7 @@ test("a server that stays away is not waited for in silence, and its reply can b
   await turnleaf.restart();
   await expectStatus(latestReply(page), "error");
   await latestReply(page).getByRole("button", { name: "Try again" }).click();
-  (await model.next()).answer("Here I am.");
+  (await model.nextReply()).finishWithText("Here I am.");
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("Here I am.");
 });
@@ -65,13 +65,13 @@ test("an asked-for stop of the server lets a reply finish", async ({ page, model
   watch.expectLostConnection();
   // Whoever asks while it goes down.
   watch.expect(/status of 503/);
-  await begin(page, "Finish");
-  const reply = await model.next();
-  reply.say("almost ");
+  await startChat(page, "Finish");
+  const reply = await model.nextReply();
+  reply.sendText("almost ");
   await expect(textOf(latestReply(page))).toHaveText("almost");
   const stopped = turnleaf.stop();
-  reply.say("done");
-  reply.end();
+  reply.sendText("done");
+  reply.finish();
   await stopped;
   await turnleaf.restart();
   await page.reload();
@@ -81,25 +81,25 @@ test("an asked-for stop of the server lets a reply finish", async ({ page, model
 
 test("the chat goes on after a restart", async ({ page, model, turnleaf, watch }) => {
   watch.expectLostConnection();
-  await begin(page, "Before");
-  let reply = await model.next();
-  reply.say("One.");
-  reply.end();
+  await startChat(page, "Before");
+  let reply = await model.nextReply();
+  reply.sendText("One.");
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   await turnleaf.kill();
   await turnleaf.restart();
-  await send(page, "After");
-  reply = await model.next();
-  reply.say("Two.");
-  reply.end();
+  await sendMessage(page, "After");
+  reply = await model.nextReply();
+  reply.sendText("Two.");
+  reply.finish();
   await expect(textOf(latestReply(page))).toHaveText("Two.");
   await expectStatus(latestReply(page), "complete");
 });
 
 test("drafts of a chat and of the new chat outlive a killed server, each in its place", async ({ page, model, turnleaf, watch }) => {
   watch.expectLostConnection();
-  await begin(page, "Apples");
-  (await model.next()).answer("Apples.");
+  await startChat(page, "Apples");
+  (await model.nextReply()).finishWithText("Apples.");
   await expectStatus(latestReply(page), "complete");
   const chat = new URL(page.url()).pathname;
   const write = async (words: string) => {
@@ -108,15 +108,15 @@ test("drafts of a chat and of the new chat outlive a killed server, each in its 
     await saved;
   };
   await write("about apples");
-  await open(page);
+  await openPage(page);
   await expect(messageBox(page)).toHaveValue("");
   await write("something new");
   await page.getByRole("link", { name: "Apples" }).first().click();
   await expect(messageBox(page)).toHaveValue("about apples");
   await turnleaf.kill();
   await turnleaf.restart();
-  await open(page, chat);
+  await openPage(page, chat);
   await expect(messageBox(page)).toHaveValue("about apples");
-  await open(page);
+  await openPage(page);
   await expect(messageBox(page)).toHaveValue("something new");
 });

@@ -1,18 +1,18 @@
 // What could not be done is told where it was asked for, with the way to try again, and nothing typed is lost (ux.md 4.10, 15).
 import type { Locator, Page } from "@playwright/test";
 
-import { begin, expectStatus, latestReply, messageBox, open } from "../../support/chat.ts";
+import { startChat, expectStatus, latestReply, messageBox, openPage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
-import { talk } from "../../support/verbs.ts";
+import { holdConversation } from "../../support/turn_actions.ts";
 
 const list = (page: Page): Locator => page.locator("#chats");
-const failed = (page: Page): Locator => list(page).locator(".failed-deed");
+const failureNotice = (page: Page): Locator => list(page).locator(".failed-deed");
 const rows = (page: Page): Locator => list(page).locator(".chat-item");
 
-async function chat(page: Page, model: ModelServer, text: string): Promise<void> {
-  await begin(page, text);
-  (await model.next()).answer("Fine.");
+async function createChat(page: Page, model: ModelServer, text: string): Promise<void> {
+  await startChat(page, text);
+  (await model.nextReply()).finishWithText("Fine.");
   await page.waitForURL("**/c/*");
   await expectStatus(latestReply(page), "complete");
 }
@@ -24,44 +24,44 @@ async function choose(page: Page, deed: string): Promise<void> {
 }
 
 for (const [deed, call, left] of [["Delete", "delete_chat", 0], ["Archive", "place_chat", 0], ["Pin", "place_chat", 1]] as const) {
-  test(`${deed} that fails is told above the list, and tried again from there`, async ({ page, model, watch }) => {
+  test(`${deed} that fails is reported above the list, and retried from there`, async ({ page, model, watch }) => {
     watch.expect(/ERR_FAILED|Failed to fetch/);
-    await chat(page, model, "How do leaves grow?");
+    await createChat(page, model, "How do leaves grow?");
     await page.route(`**/api/page/${call}*`, (route) => route.abort());
     await choose(page, deed);
-    await expect(failed(page)).toContainText("“How do leaves grow?”: The server cannot be reached");
+    await expect(failureNotice(page)).toContainText("“How do leaves grow?”: The server cannot be reached");
     await expect(rows(page)).toHaveCount(1);
     await expect(page.locator(".toast")).toHaveCount(0);
     // It stays, and fails again.
-    await failed(page).getByRole("button", { name: "Try again" }).click();
-    await expect(failed(page)).toContainText("The server cannot be reached");
+    await failureNotice(page).getByRole("button", { name: "Try again" }).click();
+    await expect(failureNotice(page)).toContainText("The server cannot be reached");
     await page.unroute(`**/api/page/${call}*`);
-    await failed(page).getByRole("button", { name: "Try again" }).click();
-    await expect(failed(page)).toHaveCount(0);
+    await failureNotice(page).getByRole("button", { name: "Try again" }).click();
+    await expect(failureNotice(page)).toHaveCount(0);
     await expect(rows(page)).toHaveCount(left);
     if (deed === "Pin") await expect(list(page).getByRole("list", { name: "Pinned" }).getByRole("listitem")).toHaveCount(1);
   });
 }
 
-test("Undo that fails is told too, and can be tried again when its note is gone", async ({ page, model, watch }) => {
+test("a failed Undo is reported, and can be retried after its toast is gone", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
-  await chat(page, model, "How do leaves grow?");
+  await createChat(page, model, "How do leaves grow?");
   await choose(page, "Delete");
   await expect(rows(page)).toHaveCount(0);
   await page.route("**/api/page/restore_chat*", (route) => route.abort());
   await page.locator(".toasts").getByRole("button", { name: "Undo" }).click();
-  await expect(failed(page)).toBeVisible();
+  await expect(failureNotice(page)).toBeVisible();
   await page.unroute("**/api/page/restore_chat*");
-  await failed(page).getByRole("button", { name: "Try again" }).click();
+  await failureNotice(page).getByRole("button", { name: "Try again" }).click();
   await expect(rows(page)).toHaveCount(1);
 });
 
 test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  test("where the list is not on screen, a note tells it and tries again", async ({ page, model, watch }) => {
+  test("where the list is not on screen, a toast reports it and retries", async ({ page, model, watch }) => {
     watch.expect(/ERR_FAILED|Failed to fetch/);
-    await chat(page, model, "How do leaves grow?");
+    await createChat(page, model, "How do leaves grow?");
     await page.route("**/api/page/delete_chat*", (route) => route.abort());
     await page.locator(".chat-head").getByRole("button", { name: "More for this chat" }).click();
     await page.locator(".chat-head").getByRole("button", { name: "Delete", exact: true }).click();
@@ -76,8 +76,8 @@ test.describe("on a phone", () => {
 
 test("a branch that could not be renamed keeps what was typed, with the reason beside it", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
-  await open(page);
-  await talk(page, model, 1);
+  await openPage(page);
+  await holdConversation(page, model, 1);
   await page.keyboard.press("Control+.");
   const card = page.locator("#panel .tree-card");
   const field = card.getByRole("textbox", { name: "Name" });
@@ -94,16 +94,16 @@ test("a branch that could not be renamed keeps what was typed, with the reason b
   await expect(page.locator(".toast")).toContainText("Saved");
 });
 
-test("the new chat's draft of another tab is asked for again where it did not come", async ({ page, context, watch }) => {
+test("another tab's draft of the new chat is requested again when it failed to load", async ({ page, context, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
-  await open(page);
+  await openPage(page);
   let refused = 0;
   await page.route("**/api/page/load_chat*", (route) => {
     refused += 1;
     return refused === 1 ? route.abort() : route.continue();
   });
   const other = await context.newPage();
-  await open(other);
+  await openPage(other);
   const saved = other.waitForResponse("**/api/page/save_draft*");
   await messageBox(other).fill("Written in the other tab");
   await saved;

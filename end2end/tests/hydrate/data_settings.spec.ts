@@ -1,11 +1,11 @@
 // Files that come in say how far they are and can be called off; everything goes once the word is typed.
-import { begin, expectStatus, latestReply, open } from "../../support/chat.ts";
-import { text } from "../../support/files.ts";
+import { startChat, expectStatus, latestReply, openPage } from "../../support/chat.ts";
+import { textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
-test("a file on its way to be taken in has a bar, and can be called off and sent again", async ({ page, watch }) => {
+test("an importing file has a progress bar, and can be cancelled and sent again", async ({ page, watch }) => {
   watch.expect(/ERR_FAILED|status of 422/);
-  await open(page, "/settings/data");
+  await openPage(page, "/settings/data");
   let letGo = (): void => {};
   const held = new Promise<void>((done) => (letGo = done));
   await page.route("**/forms/import", async (route) => {
@@ -14,7 +14,7 @@ test("a file on its way to be taken in has a bar, and can be called off and sent
     await route.abort().catch(() => undefined);
   });
   const form = page.locator("form[action='/forms/import']");
-  await form.getByLabel("File").setInputFiles(text("chats.json", JSON.stringify([{ not: "a chat" }])));
+  await form.getByLabel("File").setInputFiles(textFile("chats.json", JSON.stringify([{ not: "a chat" }])));
   await form.getByRole("button", { name: "Import" }).click();
   await expect(form.getByRole("progressbar")).toBeVisible();
   await expect(form.getByRole("button", { name: "Cancel" })).toBeFocused();
@@ -25,20 +25,20 @@ test("a file on its way to be taken in has a bar, and can be called off and sent
   letGo();
   await page.unroute("**/forms/import");
   // What is wrong with a file is said on this page.
-  await form.getByLabel("File").setInputFiles(text("empty.json", ""));
+  await form.getByLabel("File").setInputFiles(textFile("empty.json", ""));
   await form.getByRole("button", { name: "Import" }).click();
   await expect(page.locator("main > [role=status]")).toContainText("empty");
   await expect(form.getByRole("progressbar")).toBeHidden();
-  await form.getByLabel("File").setInputFiles(text("chats.json", JSON.stringify([{ not: "a chat" }])));
+  await form.getByLabel("File").setInputFiles(textFile("chats.json", JSON.stringify([{ not: "a chat" }])));
   await form.getByRole("button", { name: "Import" }).click();
   await expect(page).toHaveURL(/\/settings\/data\/imports\//);
 });
 
 test("everything is deleted once the word is typed, and the page stays usable", async ({ page, watch }) => {
   watch.expect(/status of 422/);
-  await begin(page, "Hello", "demo/plain");
+  await startChat(page, "Hello", "demo/plain");
   await expectStatus(latestReply(page), "complete");
-  await open(page, "/settings/data");
+  await openPage(page, "/settings/data");
   await page.getByRole("link", { name: "Delete everything…" }).click();
   await expect(page.getByText("1 chat, with all its branches")).toBeVisible();
   await expect(page.getByRole("link", { name: "Export everything" })).toBeVisible();
@@ -50,6 +50,6 @@ test("everything is deleted once the word is typed, and the page stays usable", 
   await word.fill("delete");
   await page.getByRole("button", { name: "Delete everything for ever" }).click();
   await expect(page.getByText("Everything was deleted.")).toBeVisible();
-  await open(page);
+  await openPage(page);
   await expect(page.getByRole("link", { name: "Hello" })).toHaveCount(0);
 });

@@ -3,7 +3,7 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { begin, expectStatus, hydrated, latestReply, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 const link = (page: Page, name: string) => textOf(latestReply(page)).getByRole("link", { name });
@@ -11,15 +11,15 @@ const link = (page: Page, name: string) => textOf(latestReply(page)).getByRole("
 test("a link to a host that was not named asks, live and after a reload", async ({ page, model }) => {
   const asked: string[] = [];
   page.context().on("request", (request) => asked.push(request.url()));
-  await begin(page, "What is on docs.example.org?\u{e0061}\u{e0062}");
-  const reply = await model.next();
-  reply.say("Read [this](https://docs.example.org/a) or [that](https://evil.example/x?q=secret).\u200b\n\n");
+  await startChat(page, "What is on docs.example.org?\u{e0061}\u{e0062}");
+  const reply = await model.nextReply();
+  reply.sendText("Read [this](https://docs.example.org/a) or [that](https://evil.example/x?q=secret).\u200b\n\n");
   await expect(link(page, "this")).toHaveAttribute("href", "https://docs.example.org/a");
   await expect(link(page, "that")).toHaveAttribute("href", /^\/leave\?turn=.*evil\.example%2Fx%3Fq%3Dsecret$/);
   await expect(latestReply(page).getByText("1 hidden character", { exact: true })).toBeVisible();
   await expect(page.getByText("2 hidden characters")).toBeVisible();
-  reply.say("```js\nlet a = 1;\n```\n");
-  reply.end();
+  reply.sendText("```js\nlet a = 1;\n```\n");
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   for (const _ of ["live", "after a reload"]) {
     await expect(link(page, "this")).toHaveAttribute("href", "https://docs.example.org/a");
@@ -36,13 +36,13 @@ test("a link to a host that was not named asks, live and after a reload", async 
     }
     expect(await violations(page)).toEqual([]);
     await page.reload();
-    await hydrated(page);
+    await waitForHydration(page);
   }
   // Nobody was asked but the server.
   expect(asked.filter((url) => url.includes("//evil.example"))).toEqual([]);
   // A host that a later message names is known from then on.
-  await begin(page, "Tell me about evil.example");
-  (await model.next()).answer("It is [there](https://evil.example/).");
+  await startChat(page, "Tell me about evil.example");
+  (await model.nextReply()).finishWithText("It is [there](https://evil.example/).");
   await expectStatus(latestReply(page), "complete");
   await expect(link(page, "there")).toHaveAttribute("href", "https://evil.example/");
 });

@@ -2,28 +2,28 @@
 // with two versions, calls that were counted, an import, and a Trash with something of every kind. What is said and named
 // is always the same, and "leaf" is in most of it.
 import { MODEL, type ModelServer } from "./model_server.ts";
-import { grow } from "./tree.ts";
+import { addExchange } from "./tree.ts";
 import type { Turnleaf } from "./turnleaf.ts";
 
-export interface Lived {
+export interface SeededServer {
   chat: string;
   /** A message in the middle of the chat, and the reply to it. */
   message: string;
   reply: string;
   /** The ends of the two branches. */
-  ends: [left: string, right: string];
+  leaves: [left: string, right: string];
   graft: string;
   document: string;
   /** The versions of the document, oldest first, as addresses name them. */
   versions: [older: string, newer: string];
-  taken: string;
+  importId: string;
 }
 
 const PLAN = "# Plan\n\nLook for the newest leaf.\nFollow it to the root.\n\n| tree | leaves |\n|---|---|\n| oak | 7 |\n";
 const LATER = `${PLAN.replace("newest leaf", "oldest leaf")}\nThen write down where it hangs.\n`;
 
 /** Everything that is said and named there, as pages show it: what is left of a page's texts without it is the page's own. */
-export const OWN = [
+export const SEEDED_TEXTS = [
   "How leaves grow", "An old chat", "Plan", "Field notes", "Rough notes", "Where does a leaf come from?", "And in autumn?", "And in spring?",
   "What was there before?", "And what did nobody want?", "Is this one dry?", "A leaf grows from a bud at a node.",
   "A leaf grows from a **bud** at a node.", "In autumn the leaf falls.", "In spring a new leaf comes.", "A leaf comes out of a bud.",
@@ -32,12 +32,12 @@ export const OWN = [
 ];
 
 /** Asks again and again. The time of the test is its end. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
+async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((later) => setTimeout(later, 20));
 }
 
 /** Lives there. The replies are the model server's. */
-export async function live(turnleaf: Turnleaf, model: ModelServer): Promise<Lived> {
+export async function seedServer(turnleaf: Turnleaf, model: ModelServer): Promise<SeededServer> {
   const post = async (path: string, body: unknown, method = "POST"): Promise<any> => {
     const headers = { "content-type": "application/json" };
     const answer = await fetch(turnleaf.url + path, { method, headers, body: typeof body === "string" ? body : JSON.stringify(body) });
@@ -47,7 +47,7 @@ export async function live(turnleaf: Turnleaf, model: ModelServer): Promise<Live
   const begun = async (title: string): Promise<string> => (await post("/api/chats", { provider: "openai", model: MODEL, title })).id;
   const answered = async <T>(answers: string[], deeds: () => Promise<T>): Promise<T> => {
     const answering = (async () => {
-      for (const text of answers) (await model.next()).answer(text);
+      for (const text of answers) (await model.nextReply()).finishWithText(text);
     })();
     const made = await deeds();
     await answering;
@@ -57,14 +57,14 @@ export async function live(turnleaf: Turnleaf, model: ModelServer): Promise<Live
   const chat = await begun("How leaves grow");
   const answers = ["A leaf grows from a **bud** at a node.", "In autumn the leaf falls.", "In spring a new leaf comes."];
   const [reply, left, right] = await answered(answers, async () => {
-    const first = await grow(turnleaf, chat, "Where does a leaf come from?");
-    return [first, await grow(turnleaf, chat, "And in autumn?", first), await grow(turnleaf, chat, "And in spring?", first)] as const;
+    const first = await addExchange(turnleaf, chat, "Where does a leaf come from?");
+    return [first, await addExchange(turnleaf, chat, "And in autumn?", first), await addExchange(turnleaf, chat, "And in spring?", first)] as const;
   });
   const message: string = (await turnleaf.get(`/api/turns/${reply}`)).prev_turn_id;
 
   const graft: string = await answered(["A leaf comes out of a bud.", "It falls off."], async () => {
     const { graft } = await post(`/api/chats/${chat}/grafts`, { leaf_turn_id: left, provider: "openai", model: MODEL });
-    await until(async () => (await turnleaf.get(`/api/grafts/${graft.id}`)).graft.status !== "running");
+    await waitUntil(async () => (await turnleaf.get(`/api/grafts/${graft.id}`)).graft.status !== "running");
     return graft.id;
   });
 
@@ -77,16 +77,16 @@ export async function live(turnleaf: Turnleaf, model: ModelServer): Promise<Live
   // What is taken in was deleted here, so that it is new again.
   const old = await begun("An old chat");
   await answered(["An old leaf.", "A leaf too many.", "Dry."], async () => {
-    const first = await grow(turnleaf, old, "What was there before?");
-    await grow(turnleaf, old, "And what did nobody want?", first);
-    const next = await grow(turnleaf, chat, "Is this one dry?", right);
+    const first = await addExchange(turnleaf, old, "What was there before?");
+    await addExchange(turnleaf, old, "And what did nobody want?", first);
+    const next = await addExchange(turnleaf, chat, "Is this one dry?", right);
     await turnleaf.delete(`/api/turns/${next}`);
   });
   const archive = await (await fetch(`${turnleaf.url}/api/chats/${old}/export?format=json`)).text();
   const { id: taken } = await post("/api/imports?name=old.json", archive);
-  await until(async () => (await turnleaf.get(`/api/imports/${taken}`)).is_over);
+  await waitUntil(async () => (await turnleaf.get(`/api/imports/${taken}`)).is_over);
   await turnleaf.delete(`/api/chats/${old}`);
   const gone = await post("/api/documents", { title: "Rough notes", content: "Not needed." });
   await turnleaf.delete(`/api/documents/${gone.id}`);
-  return { chat, message, reply, ends: [left, right], graft, document, versions, taken };
+  return { chat, message, reply, leaves: [left, right], graft, document, versions, importId: taken };
 }

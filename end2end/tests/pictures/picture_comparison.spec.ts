@@ -1,21 +1,21 @@
 // The comparison itself: what has moved, come or gone is found, and how letters are drawn is not.
 import type { Page } from "@playwright/test";
 
-import { compare, mapOf } from "../../support/likeness.ts";
-import { setInBoxes, test } from "../../support/pictures.ts";
+import { comparePictures, mapOf } from "../../support/picture_comparison.ts";
+import { useBoxFont, test } from "../../support/pictures.ts";
 import { decode, encode, type Pixels } from "../../support/png.ts";
 import { expect } from "../../support/fixtures.ts";
 
 const shot = async (page: Page): Promise<Pixels> => decode(await page.screenshot({ fullPage: true, animations: "disabled", scale: "css" }));
-const wrong = (approved: Pixels, seen: Pixels) => compare(mapOf(approved), mapOf(seen)).wrong;
+const differingSquares = (approved: Pixels, seen: Pixels) => comparePictures(mapOf(approved), mapOf(seen)).wrong;
 
-test.use({ configured: false });
+test.use({ withProvider: false });
 
 test("a button that moved, a panel that vanished, another colour and another word are found", async ({ page }) => {
   await page.goto("/settings/about/gallery/parts");
-  await setInBoxes(page);
+  await useBoxFont(page);
   const before = await shot(page);
-  expect(wrong(before, await shot(page))).toBeUndefined();
+  expect(differingSquares(before, await shot(page))).toBeUndefined();
   const changes: [name: string, style: string][] = [
     ["moved", ".board .button.primary { translate: 12px 0 }"],
     ["vanished", ".first-run { visibility: hidden }"],
@@ -25,27 +25,27 @@ test("a button that moved, a panel that vanished, another colour and another wor
   ];
   for (const [name, content] of changes) {
     const style = await page.addStyleTag({ content: content.replaceAll(/;? }/g, " !important }") });
-    expect(wrong(before, await shot(page)), name).toBeDefined();
+    expect(differingSquares(before, await shot(page)), name).toBeDefined();
     await style.evaluate((element) => (element as Element).remove());
   }
   await page.getByRole("button", { name: "Primary" }).evaluate((button) => (button.textContent = "Quite primary"));
-  expect(wrong(before, await shot(page)), "another word").toBeDefined();
+  expect(differingSquares(before, await shot(page)), "another word").toBeDefined();
 });
 
-test("another font, or letters drawn otherwise, are not", async ({ page }) => {
+test("another font or glyph rendering is tolerated", async ({ page }) => {
   await page.goto("/settings/about/gallery/writing");
   await page.addStyleTag({ content: ":root { --font-sans: serif; --font-mono: sans-serif; -webkit-font-smoothing: antialiased; }" });
-  await setInBoxes(page);
+  await useBoxFont(page);
   const serif = await shot(page);
   await page.reload();
-  await setInBoxes(page);
-  expect(wrong(serif, await shot(page))).toBeUndefined();
+  await useBoxFont(page);
+  expect(differingSquares(serif, await shot(page))).toBeUndefined();
   // Edges that lie a fraction of a pixel elsewhere, and noise.
   const drawnOtherwise = { ...serif, rgb: Buffer.from(serif.rgb.map((value, at) => Math.min(255, (value + (serif.rgb[at + 3] ?? value) * 2) / 3 + (at % 5)))) };
-  expect(wrong(serif, drawnOtherwise)).toBeUndefined();
+  expect(differingSquares(serif, drawnOtherwise)).toBeUndefined();
 });
 
-test("a picture is the same after it was written and read", () => {
+test("a picture round-trips through PNG", () => {
   const many: Pixels = { width: 40, height: 30, rgb: Buffer.from(Array.from({ length: 3600 }, (_, at) => (at * 7919) % 256)) };
   expect(decode(encode(many))).toEqual(many);
   const few = mapOf(many, 10, 64);

@@ -2,12 +2,12 @@
 // waited for is said by its name.
 import type { Page } from "@playwright/test";
 
-import { expectStatus, latestReply, send } from "../../support/chat.ts";
+import { expectStatus, latestReply, sendMessage } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
-import { cards, decide, openWithTools, test, wire } from "../../support/tools.ts";
+import { toolCards, decisionButton, openChatWithTools, test, wireName } from "../../support/tools.ts";
 
 /** Notes each time that the newest of these opens or closes; gives what was noted. */
-async function toggles(page: Page, selector: string): Promise<() => Promise<string[]>> {
+async function observeToggles(page: Page, selector: string): Promise<() => Promise<string[]>> {
   await page.evaluate((selector) => {
     const noted: string[] = [];
     (window as any).noted = noted;
@@ -19,82 +19,82 @@ async function toggles(page: Page, selector: string): Promise<() => Promise<stri
 }
 
 /** The page's own clock has passed what it takes to close by itself: timers of a page end in the order of their times. */
-async function aMomentLater(page: Page): Promise<void> {
+async function waitBriefly(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((passed) => setTimeout(passed, 1_200)));
 }
 
-test("reasoning stays open from round to round, without a move, and closes once behind the last", async ({ page, model, turnleaf }) => {
-  await openWithTools(page, turnleaf);
-  await send(page, "Go");
-  let reply = await model.next();
-  reply.think("First thought.");
+test("reasoning stays open between rounds, without moving, and closes once after the last", async ({ page, model, turnleaf }) => {
+  await openChatWithTools(page, turnleaf);
+  await sendMessage(page, "Go");
+  let reply = await model.nextReply();
+  reply.sendReasoning("First thought.");
   const panel = latestReply(page).locator("details.reasoning");
   await expect(panel).toHaveJSProperty("open", true);
-  const noted = await toggles(page, "details.reasoning");
+  const noted = await observeToggles(page, "details.reasoning");
   for (const thought of ["Second thought.", "Third thought."]) {
-    reply.ask([wire("search"), thought]);
+    reply.finishWithToolCalls([wireName("search"), thought]);
     // The next request is here and held: the model says nothing.
-    reply = await model.next();
-    await expect(cards(page).last()).toHaveAttribute("data-tool-status", "done");
+    reply = await model.nextReply();
+    await expect(toolCards(page).last()).toHaveAttribute("data-tool-status", "done");
     const top = await panel.evaluate((panel) => panel.getBoundingClientRect().top);
     const height = await latestReply(page).evaluate((turn) => turn.getBoundingClientRect().height);
-    await aMomentLater(page);
+    await waitBriefly(page);
     await expect(panel).toHaveJSProperty("open", true);
     await expect(panel.locator("summary").first()).toContainText("Thinking");
     expect(Math.abs((await panel.evaluate((panel) => panel.getBoundingClientRect().top)) - top)).toBeLessThanOrEqual(1);
     expect(Math.abs((await latestReply(page).evaluate((turn) => turn.getBoundingClientRect().height)) - height)).toBeLessThanOrEqual(1);
-    reply.think(thought);
+    reply.sendReasoning(thought);
     await expect(panel).toContainText(thought);
   }
   expect(await noted()).toEqual([]);
-  reply.answer("Done.");
+  reply.finishWithText("Done.");
   await expectStatus(latestReply(page), "complete");
   await expect(panel).toHaveJSProperty("open", false);
-  await aMomentLater(page);
+  await waitBriefly(page);
   expect(await noted()).toEqual(["closed"]);
   await expect(panel.locator("summary").first()).toContainText("2 tool calls");
 });
 
 test("a row of many tools stays open until something follows it", async ({ page, model, turnleaf }) => {
-  await openWithTools(page, turnleaf);
-  await send(page, "Go");
-  (await model.next()).ask(...Array.from({ length: 6 }, (_, n): [string, string] => [wire("search"), `${n}`]));
-  const reply = await model.next();
+  await openChatWithTools(page, turnleaf);
+  await sendMessage(page, "Go");
+  (await model.nextReply()).finishWithToolCalls(...Array.from({ length: 6 }, (_, n): [string, string] => [wireName("search"), `${n}`]));
+  const reply = await model.nextReply();
   const group = latestReply(page).locator("details.tool-group");
   await expect(group).toHaveJSProperty("open", true);
-  const noted = await toggles(page, "details.tool-group");
-  await aMomentLater(page);
+  const noted = await observeToggles(page, "details.tool-group");
+  await waitBriefly(page);
   await expect(group).toHaveJSProperty("open", true);
   // What is waited for is the model, not its first words: those have come.
   await expect(latestReply(page).locator(".status-line")).toContainText("Waiting for the model…");
-  reply.ask([wire("search"), "one more"]);
-  const last = await model.next();
-  await expect(cards(page)).toHaveCount(7);
-  await aMomentLater(page);
+  reply.finishWithToolCalls([wireName("search"), "one more"]);
+  const last = await model.nextReply();
+  await expect(toolCards(page)).toHaveCount(7);
+  await waitBriefly(page);
   expect(await noted()).toEqual([]);
-  last.answer("Done.");
+  last.finishWithText("Done.");
   await expectStatus(latestReply(page), "complete");
   await expect(group).toHaveJSProperty("open", false);
   expect(await noted()).toEqual(["closed"]);
 });
 
 test("many tools between two thoughts are one line of the reasoning", async ({ page, model, turnleaf }) => {
-  await openWithTools(page, turnleaf);
-  await send(page, "Go");
-  let reply = await model.next();
-  reply.think("I look everywhere.");
+  await openChatWithTools(page, turnleaf);
+  await sendMessage(page, "Go");
+  let reply = await model.nextReply();
+  reply.sendReasoning("I look everywhere.");
   for (let n = 0; n < 6; n++) {
     // What it thinks between them is not shown.
-    if (n > 0) reply.think(" ");
-    reply.ask([wire("search"), `${n}`]);
-    reply = await model.next();
+    if (n > 0) reply.sendReasoning(" ");
+    reply.finishWithToolCalls([wireName("search"), `${n}`]);
+    reply = await model.nextReply();
   }
   const group = latestReply(page).locator("details.reasoning details.tool-group");
   await expect(group).toHaveCount(1);
   await expect(group).toHaveJSProperty("open", true);
-  reply.think("Now I know.");
+  reply.sendReasoning("Now I know.");
   await expect(group).toHaveJSProperty("open", false);
-  reply.answer("Done.");
+  reply.finishWithText("Done.");
   await expectStatus(latestReply(page), "complete");
   const panel = latestReply(page).locator("details.reasoning");
   await expect(panel).toHaveJSProperty("open", false);
@@ -103,19 +103,19 @@ test("many tools between two thoughts are one line of the reasoning", async ({ p
     if (loaded) await page.reload();
     await expect(panel).toHaveJSProperty("open", true);
     await expect(group.locator("summary").first()).toHaveText("6 tools, all done");
-    await expect(cards(page).first()).toBeHidden();
+    await expect(toolCards(page).first()).toBeHidden();
   }
   await group.locator("summary").first().click();
-  await expect(cards(page)).toHaveCount(6);
-  await expect(cards(page).first()).toBeVisible();
+  await expect(toolCards(page)).toHaveCount(6);
+  await expect(toolCards(page).first()).toBeVisible();
 });
 
 test("the last lines of what a tool says are in its card, also after a reload", async ({ page, model, turnleaf, tools }) => {
-  await openWithTools(page, turnleaf);
-  await send(page, "Go");
-  (await model.next()).ask([wire("slow"), "lines"]);
-  await decide(page, "Allow once").click();
-  const card = cards(page).first();
+  await openChatWithTools(page, turnleaf);
+  await sendMessage(page, "Go");
+  (await model.nextReply()).finishWithToolCalls([wireName("slow"), "lines"]);
+  await decisionButton(page, "Allow once").click();
+  const card = toolCards(page).first();
   await card.locator("summary").first().click();
   const says = card.getByRole("group", { name: "What it says" });
   await expect(says).toContainText(/file \d+\nfile \d+\nfile \d+/);
@@ -123,8 +123,8 @@ test("the last lines of what a tool says are in its card, also after a reload", 
   await card.locator("summary").first().click();
   await expect(says).toContainText(/file \d+\nfile \d+\nfile \d+/);
   expect((await says.innerText()).trim().split("\n").length).toBeLessThanOrEqual(8);
-  tools.letGo();
-  (await model.next()).answer("Done.");
+  tools.releaseCalls();
+  (await model.nextReply()).finishWithText("Done.");
   await expectStatus(latestReply(page), "complete");
   await expect(says).toHaveCount(0);
   await expect(card).toContainText("It took a while.");

@@ -1,20 +1,20 @@
 // The verbs of a turn with keys alone.
-import { expectStatus, hydrated, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
+import { expectStatus, waitForHydration, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { chooseByKeys, editBox, heading, models, said, tabTo, talk, users, versions } from "../../support/verbs.ts";
+import { chooseByKeys, editBox, turnHeading, modelButton, visibleTexts, tabTo, holdConversation, userTurns, versionSwitcher } from "../../support/turn_actions.ts";
 
 test("another model tries again by keys", async ({ page, model }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   const row = page.getByRole("button", { name: "Try again with Demo: Tour" });
-  await chooseByKeys(page, latestReply(page), row, models(latestReply(page)));
+  await chooseByKeys(page, latestReply(page), row, modelButton(latestReply(page)));
   await expect(row).toHaveCount(0);
   await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
   await expectStatus(latestReply(page), "complete");
-  await expect(versions(latestReply(page))).toContainText("2/2");
+  await expect(versionSwitcher(latestReply(page))).toContainText("2/2");
 });
 
 test("Edit as new version by keys", async ({ page, model }) => {
-  await talk(page, model, 1);
+  await holdConversation(page, model, 1);
   await chooseByKeys(page, latestReply(page), page.getByRole("button", { name: "Edit as new version" }));
   await expect(page.getByRole("textbox", { name: "Edit as new version" })).toBeFocused();
   await page.keyboard.press("Control+a");
@@ -26,48 +26,48 @@ test("Edit as new version by keys", async ({ page, model }) => {
   await page.keyboard.press("Space");
   await expect(textOf(latestReply(page))).toHaveText("Mine");
   await expect(latestReply(page)).toContainText("Edited by you");
-  await expect(heading(latestReply(page))).toBeFocused();
+  await expect(turnHeading(latestReply(page))).toBeFocused();
   expect(model.asked).toBe(1);
 });
 
 test("Copy to new chat by keys", async ({ page, model }) => {
-  await talk(page, model, 2);
+  await holdConversation(page, model, 2);
   const origin = new URL(page.url()).pathname;
   await chooseByKeys(page, replies(page).first(), page.getByRole("button", { name: "Copy to new chat" }));
   await expect.poll(() => new URL(page.url()).pathname).not.toBe(origin);
-  await hydrated(page);
-  expect(await said(page)).toEqual(["q1", "a1"]);
+  await waitForHydration(page);
+  expect(await visibleTexts(page)).toEqual(["q1", "a1"]);
   await tabTo(page, page.getByRole("link", { name: "Copied from “q1”" }));
   await page.keyboard.press("Enter");
-  await expect.poll(() => said(page)).toEqual(["q1", "a1", "q2", "a2"]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2"]);
 });
 
-test("Branch by keys: left, and gone on with", async ({ page, model }) => {
-  await talk(page, model, 2);
-  await heading(replies(page).first()).focus();
+test("Branch by keys: cancelled, and continued", async ({ page, model }) => {
+  await holdConversation(page, model, 2);
+  await turnHeading(replies(page).first()).focus();
   await tabTo(page, replies(page).first().getByRole("button", { name: "Branch", exact: true }));
   await page.keyboard.press("Space");
-  await expect.poll(() => said(page)).toEqual(["q1", "a1"]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1"]);
   await expect(messageBox(page)).toBeFocused();
   await page.keyboard.press("Shift+Tab");
   await tabTo(page, page.getByRole("button", { name: "Cancel" }));
   await page.keyboard.press("Enter");
-  await expect.poll(() => said(page)).toEqual(["q1", "a1", "q2", "a2"]);
+  await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2"]);
 
-  await heading(replies(page).first()).focus();
+  await turnHeading(replies(page).first()).focus();
   await page.keyboard.press("b");
   await expect(messageBox(page)).toBeFocused();
   await page.keyboard.type("Another way");
   await page.keyboard.press("Enter");
-  (await model.next()).answer("fork");
-  await expect.poll(() => said(page)).toEqual(["q1", "a1", "Another way", "fork"]);
+  (await model.nextReply()).finishWithText("fork");
+  await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "Another way", "fork"]);
 });
 
 test("an edit is written and sent by keys", async ({ page, model }) => {
-  await talk(page, model, 2);
-  await heading(latestReply(page)).focus();
+  await holdConversation(page, model, 2);
+  await turnHeading(latestReply(page)).focus();
   for (let ups = 0; ups < 3; ups++) await page.keyboard.press("Alt+ArrowUp");
-  await expect(heading(users(page).first())).toBeFocused();
+  await expect(turnHeading(userTurns(page).first())).toBeFocused();
   await page.keyboard.press("e");
   await expect(editBox(page)).toBeFocused();
   await page.keyboard.press("Control+a");
@@ -76,33 +76,33 @@ test("an edit is written and sent by keys", async ({ page, model }) => {
   for (let tabs = 0; tabs < 3; tabs++) await page.keyboard.press("Tab");
   await expect(page.getByRole("form", { name: "Edit your message" }).getByRole("button", { name: "Send" })).toBeFocused();
   await page.keyboard.press("Enter");
-  (await model.next()).answer("b1");
-  await expect.poll(() => said(page)).toEqual(["other", "b1"]);
-  await expect(heading(users(page).first())).toBeFocused();
-  await expect(versions(users(page).first())).toContainText("2/2");
+  (await model.nextReply()).finishWithText("b1");
+  await expect.poll(() => visibleTexts(page)).toEqual(["other", "b1"]);
+  await expect(turnHeading(userTurns(page).first())).toBeFocused();
+  await expect(versionSwitcher(userTurns(page).first())).toContainText("2/2");
 });
 
 test("o opens and closes the reasoning of the turn that has the focus", async ({ page, model }) => {
-  await talk(page, model, 1);
-  await heading(latestReply(page)).focus();
+  await holdConversation(page, model, 1);
+  await turnHeading(latestReply(page)).focus();
   await page.keyboard.press("r");
-  const reply = await model.next();
-  reply.think("because");
-  reply.say("so");
-  reply.think("moreover");
-  reply.answer("thus");
+  const reply = await model.nextReply();
+  reply.sendReasoning("because");
+  reply.sendText("so");
+  reply.sendReasoning("moreover");
+  reply.finishWithText("thus");
   await expectStatus(latestReply(page), "complete");
   const panels = latestReply(page).locator("details.reasoning");
   const open = latestReply(page).locator("details.reasoning[open]");
   await expect(panels).toHaveCount(2);
   await expect(open).toHaveCount(0);
-  await heading(latestReply(page)).focus();
+  await turnHeading(latestReply(page)).focus();
   await page.keyboard.press("o");
   await expect(open).toHaveCount(2);
   // Where one is closed, the key opens it.
   await panels.first().locator("summary").first().click();
   await expect(open).toHaveCount(1);
-  await heading(latestReply(page)).focus();
+  await turnHeading(latestReply(page)).focus();
   await page.keyboard.press("o");
   await expect(open).toHaveCount(2);
   await page.keyboard.press("o");
@@ -117,10 +117,10 @@ test("o opens and closes the reasoning of the turn that has the focus", async ({
 
 test("the link to a turn is copied, and the reader stays where they read", async ({ page, model, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await talk(page, model, 1);
-  await heading(latestReply(page)).focus();
+  await holdConversation(page, model, 1);
+  await turnHeading(latestReply(page)).focus();
   await page.keyboard.press("r");
-  (await model.next()).answer("line\n\n".repeat(80));
+  (await model.nextReply()).finishWithText("line\n\n".repeat(80));
   await expectStatus(latestReply(page), "complete");
   const link = page.getByRole("link", { name: "Link to this message" });
   // Which is tried again where the end of the reply has just drawn it anew.

@@ -2,12 +2,12 @@
 // looked for on the screen and not in the document.
 import type { Locator, Page } from "@playwright/test";
 
-import { begin, choose, expectStatus, latestReply, messageBox, open, replies, send, sendButton, TEST_MODEL } from "../../support/chat.ts";
-import { attach, attached, text } from "../../support/files.ts";
+import { startChat, chooseModel, expectStatus, latestReply, messageBox, openPage, replies, sendMessage, sendButton, TEST_MODEL } from "../../support/chat.ts";
+import { attachFiles, attachmentChips, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
-import { scrollTo, seen, settled, turn } from "../../support/reader.ts";
-import { heading, hold, users } from "../../support/verbs.ts";
+import { scrollTo, firstVisibleTurn, waitForScrollSettled, turn } from "../../support/reader.ts";
+import { turnHeading, holdResponses, userTurns } from "../../support/turn_actions.ts";
 
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1440, height: 900 };
@@ -17,7 +17,7 @@ const toLatest = (page: Page) => page.getByRole("button", { name: /^Go to latest
 /** Whether what is in the middle and at the corners of it is what would be clicked there. */
 async function expectOnTop(thing: Locator, what: string): Promise<void> {
   await expect(thing, what).toBeVisible();
-  await settled(thing.page());
+  await waitForScrollSettled(thing.page());
   await expect.poll(() => thing.evaluate((element) => {
     const { left, right, top, bottom } = element.getBoundingClientRect();
     const places = [[(left + right) / 2, (top + bottom) / 2], [left + 6, top + 6], [right - 6, bottom - 6]];
@@ -30,44 +30,44 @@ async function expectOnTop(thing: Locator, what: string): Promise<void> {
 
 /** The server is out of reach for the page's questions. Not for all that the browser asks: a build for work on the code would
  * load the page again afterwards. */
-async function away(page: Page): Promise<void> {
+async function goOffline(page: Page): Promise<void> {
   await page.route("**/api/page/glance_at_*", (route) => route.abort());
   await page.evaluate(() => dispatchEvent(new Event("offline")));
 }
 
-async function back(page: Page): Promise<void> {
+async function goOnline(page: Page): Promise<void> {
   await page.unroute("**/api/page/glance_at_*");
   await page.evaluate(() => dispatchEvent(new Event("online")));
 }
 
 /** A chat whose only reply is longer than any window. */
 async function longChat(page: Page, model: ModelServer): Promise<void> {
-  await begin(page, "Write a lot");
-  (await model.next()).answer(lines(60));
+  await startChat(page, "Write a lot");
+  (await model.nextReply()).finishWithText(lines(60));
   await expectStatus(latestReply(page), "complete");
   // All of it is drawn, and its end is come to.
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY)).toBeLessThanOrEqual(2);
 }
 
-test("how the connection is, is seen wherever the reader is, and moves nothing", async ({ page, model, watch }) => {
+test("the connection status is visible wherever the reader is, and moves nothing", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await longChat(page, model);
   const bar = page.locator(".banner.warn");
   for (const size of [DESK, PHONE]) {
     await page.setViewportSize(size);
     // The page follows its end into the new size: who scrolls in the very frame of that is taken along.
-    await settled(page);
+    await waitForScrollSettled(page);
     for (const top of [0, 600, 1_000_000]) {
       await scrollTo(page, top);
-      const before = await seen(page);
-      await away(page);
+      const before = await firstVisibleTurn(page);
+      await goOffline(page);
       await expect(bar).toBeInViewport({ ratio: 1 });
       await expectOnTop(bar, `${size.width} at ${top}`);
       await expectOnTop(bar.getByRole("button", { name: "Try now" }), "Try now");
-      const after = await seen(page);
+      const after = await firstVisibleTurn(page);
       expect(after.id, `${size.width} at ${top}: ${before.y} and ${after.y}`).toBe(before.id);
       expect(Math.abs(after.y - before.y), "what is read stays where it is").toBeLessThanOrEqual(1);
-      await back(page);
+      await goOnline(page);
       const isBack = page.locator(".banner.ok");
       await expect(isBack).toBeInViewport({ ratio: 1 });
       await expect(isBack).toHaveCount(0);
@@ -75,14 +75,14 @@ test("how the connection is, is seen wherever the reader is, and moves nothing",
   }
   // What has the focus is not behind it.
   await page.setViewportSize(DESK);
-  await away(page);
+  await goOffline(page);
   await expect(bar).toBeInViewport({ ratio: 1 });
   await scrollTo(page, 0);
   const last = latestReply(page).getByRole("button", { name: "Copy reply" });
   await last.focus();
-  await settled(page);
+  await waitForScrollSettled(page);
   expect((await last.boundingBox())!.y + (await last.boundingBox())!.height).toBeLessThanOrEqual((await bar.boundingBox())!.y);
-  await back(page);
+  await goOnline(page);
 });
 
 test("a newer page is offered where the reader is", async ({ page, model }) => {
@@ -106,40 +106,40 @@ for (const size of [PHONE, DESK]) {
       await page.setViewportSize(size);
       await longChat(page, model);
       await scrollTo(page, from === "the end" ? 1_000_000 : 500);
-      const held = await hold(page, "send_message");
-      await send(page, "Seen at once");
+      const held = await holdResponses(page, "send_message");
+      await sendMessage(page, "Seen at once");
       const words = page.locator(".sending-text");
       await held.asked;
       await expect(words).toBeInViewport({ ratio: 1 });
       await expectOnTop(words, "the words");
       await expect(page.getByText("Sending…")).toBeInViewport();
-      await settled(page);
+      await waitForScrollSettled(page);
       const before = (await words.boundingBox())!.y;
       held.release();
-      const call = await model.next();
-      await expect(users(page)).toHaveCount(2);
+      const call = await model.nextReply();
+      await expect(userTurns(page)).toHaveCount(2);
       await expect(words).toHaveCount(0);
-      await settled(page);
-      const said = users(page).last().locator(".bubble");
+      await waitForScrollSettled(page);
+      const said = userTurns(page).last().locator(".bubble");
       await expect(said).toBeInViewport({ ratio: 1 });
       const moved = async () => Math.abs((await said.boundingBox())!.y - before);
       await expect.poll(moved, { message: "its turn takes its place" }).toBeLessThanOrEqual(2);
-      call.answer("Yes.");
+      call.finishWithText("Yes.");
       await expectStatus(latestReply(page), "complete");
       await expect(said).toBeInViewport({ ratio: 1 });
     });
   }
 }
 
-test("UX-31 the bar of the connection hides nothing of a first message that is on its way, on a phone", async ({ page, model, watch }) => {
+test("UX-31 the connection bar hides nothing of a first pending message, on a phone", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await page.setViewportSize(PHONE);
-  await open(page);
-  const held = await hold(page, "send_message");
-  await choose(page, TEST_MODEL);
-  await send(page, "Seen at once");
+  await openPage(page);
+  const held = await holdResponses(page, "send_message");
+  await chooseModel(page, TEST_MODEL);
+  await sendMessage(page, "Seen at once");
   await held.asked;
-  await away(page);
+  await goOffline(page);
   const bar = page.locator(".banner.warn");
   await expectOnTop(bar, "the bar");
   const words = page.locator(".sending-text");
@@ -152,55 +152,55 @@ test("UX-31 the bar of the connection hides nothing of a first message that is o
     const isApart = part.y + part.height <= over!.y + 1 || over!.y + over!.height <= part.y + 1;
     expect(isApart, `${name}: ${JSON.stringify(part)}, the bar: ${JSON.stringify(over)}`).toBe(true);
   }
-  await back(page);
+  await goOnline(page);
   held.release();
-  (await model.next()).answer("Yes.");
+  (await model.nextReply()).finishWithText("Yes.");
   await expectStatus(latestReply(page), "complete");
 });
 
-test("a message that did not go out leaves no room behind", async ({ page, model, watch }) => {
+test("a failed message leaves no empty space behind", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await longChat(page, model);
   const height = () => page.evaluate(() => document.documentElement.scrollHeight);
   const before = await height();
   await page.route("**/api/page/send_message", (route) => route.abort());
-  await send(page, "Lost");
+  await sendMessage(page, "Lost");
   await expect(messageBox(page)).toHaveValue("Lost");
   await expect(page.locator(".sending")).toHaveCount(0);
-  await settled(page);
+  await waitForScrollSettled(page);
   expect(await height()).toBeLessThan(before + 120);
 });
 
 test("S3 a wheel that turns by a pixel or two stops following", async ({ page, model }) => {
   for (const step of [1, 2]) {
-    await begin(page, "Write a lot");
-    const reply = await model.next();
-    reply.say(lines(40));
+    await startChat(page, "Write a lot");
+    const reply = await model.nextReply();
+    reply.sendText(lines(40));
     await expect(latestReply(page)).toContainText("Paragraph 40 of");
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY)).toBeLessThanOrEqual(2);
     await page.mouse.move(700, 300);
     for (let turned = 0; turned < 20; turned += 1) {
       await page.mouse.wheel(0, -step);
-      await settled(page);
+      await waitForScrollSettled(page);
     }
     const before = await page.evaluate(() => scrollY);
-    reply.say(`${lines(20)}The end of it.`);
+    reply.sendText(`${lines(20)}The end of it.`);
     await expect(latestReply(page)).toContainText("The end of it.");
-    await settled(page);
+    await waitForScrollSettled(page);
     expect(Math.abs((await page.evaluate(() => scrollY)) - before), `steps of ${step}`).toBeLessThanOrEqual(1);
-    reply.end();
+    reply.finish();
     await expectStatus(latestReply(page), "complete");
   }
 });
 
 test("S9 a list of sources opens and closes under its header", async ({ page, model }) => {
-  await begin(page, "What about water?");
-  const reply = await model.next();
+  await startChat(page, "What about water?");
+  const reply = await model.nextReply();
   const said = `${lines(40)}Water boils.`;
-  reply.say(said);
+  reply.sendText(said);
   await expect(latestReply(page)).toContainText("Water boils.");
-  for (let n = 1; n <= 12; n += 1) reply.cite(`https://source-${n}.example/page`, `Page ${n}`, 0, said.length);
-  reply.end();
+  for (let n = 1; n <= 12; n += 1) reply.sendCitation(`https://source-${n}.example/page`, `Page ${n}`, 0, said.length);
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
   const summary = latestReply(page).locator("details.sources > summary");
   await scrollTo(page, 1_000_000);
@@ -208,13 +208,13 @@ test("S9 a list of sources opens and closes under its header", async ({ page, mo
     const before = (await summary.boundingBox())!.y;
     await summary.click();
     await expect(latestReply(page).locator("details.sources")).toHaveJSProperty("open", state === "open");
-    for (let frames = 0; frames < 6; frames += 1) await settled(page);
+    for (let frames = 0; frames < 6; frames += 1) await waitForScrollSettled(page);
     // At the end of the page a part that closes may pull it down.
     if (state === "open") expect(Math.abs((await summary.boundingBox())!.y - before), state).toBeLessThanOrEqual(1);
   }
 });
 
-test("S7 the way back is never behind the message box", async ({ page, model, watch }) => {
+test("S7 the button to the latest message is never behind the message box", async ({ page, model, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await longChat(page, model);
   for (const size of [DESK, PHONE]) {
@@ -224,21 +224,21 @@ test("S7 the way back is never behind the message box", async ({ page, model, wa
     await messageBox(page).fill("line\n".repeat(8));
     await scrollTo(page, 300);
     await expectOnTop(toLatest(page), `${size.width}, eight lines`);
-    await attach(page, text("notes.txt", "A note."));
-    await expect(attached(page).first()).toBeVisible();
+    await attachFiles(page, textFile("notes.txt", "A note."));
+    await expect(attachmentChips(page).first()).toBeVisible();
     await scrollTo(page, 300);
     await expectOnTop(toLatest(page), `${size.width}, and a file`);
     await page.getByRole("button", { name: "Higher" }).or(page.locator(".expand")).first().click();
     await scrollTo(page, 300);
     await expectOnTop(toLatest(page), `${size.width}, the whole height`);
     await page.locator(".expand").click();
-    await away(page);
+    await goOffline(page);
     await expect(page.locator(".banner.warn")).toBeVisible();
     await expectOnTop(toLatest(page), `${size.width}, with a bar`);
-    await back(page);
+    await goOnline(page);
     await expect(page.locator(".banner")).toHaveCount(0);
     await messageBox(page).fill("");
-    await attached(page).first().getByRole("button", { name: /^Remove/ }).click();
+    await attachmentChips(page).first().getByRole("button", { name: /^Remove/ }).click();
   }
 });
 
@@ -246,15 +246,15 @@ test("the turn that has the focus shows it", async ({ page, model }) => {
   await longChat(page, model);
   await messageBox(page).focus();
   await page.keyboard.press("Alt+ArrowUp");
-  await expect(heading(latestReply(page))).toBeFocused();
+  await expect(turnHeading(latestReply(page))).toBeFocused();
   const ring = (of: Locator) => of.evaluate((element) => {
     const { outlineStyle, outlineWidth } = getComputedStyle(element);
     return outlineStyle === "none" ? 0 : parseFloat(outlineWidth);
   });
   expect(await ring(latestReply(page))).toBeGreaterThanOrEqual(2);
-  expect(await ring(users(page).first())).toBe(0);
+  expect(await ring(userTurns(page).first())).toBe(0);
   await page.keyboard.press("Alt+ArrowUp");
-  expect(await ring(users(page).first())).toBeGreaterThanOrEqual(2);
+  expect(await ring(userTurns(page).first())).toBeGreaterThanOrEqual(2);
   expect(await ring(latestReply(page))).toBe(0);
 });
 
@@ -262,8 +262,8 @@ test("notes never lie on the message box", async ({ page, model }) => {
   await longChat(page, model);
   for (const width of [390, 820, 1280, 1440]) {
     await page.setViewportSize({ width, height: 900 });
-    await begin(page, `Gone ${width}`);
-    (await model.next()).answer("So.");
+    await startChat(page, `Gone ${width}`);
+    (await model.nextReply()).finishWithText("So.");
     await expectStatus(latestReply(page), "complete");
     const chats = await page.request.get("/api/chats");
     expect(chats.ok()).toBe(true);
@@ -271,7 +271,7 @@ test("notes never lie on the message box", async ({ page, model }) => {
     await page.getByRole("button", { name: /^Delete/ }).filter({ visible: true }).first().click();
     const note = page.locator(".toast").last();
     await expect(note).toBeInViewport({ ratio: 1 });
-    await settled(page);
+    await waitForScrollSettled(page);
     const place = (await note.boundingBox())!;
     const box = (await page.getByRole("form", { name: "Message" }).boundingBox())!;
     expect(place.y + place.height, `${width}`).toBeLessThanOrEqual(box.y);
@@ -281,19 +281,19 @@ test("notes never lie on the message box", async ({ page, model }) => {
   }
 });
 
-test("far up, what is about the last turn is about the last of the path", async ({ page, turnleaf }) => {
-  const long = await turnleaf.grow(1_000);
+test("far up, commands for the last turn act on the last turn of the path", async ({ page, turnleaf }) => {
+  const long = await turnleaf.plantLongChat(1_000);
   const [first, last] = [long.turns[20]!, long.turns.at(-1)!];
   const lastMessage = long.turns.at(-2)!;
   const farUp = async () => {
-    await open(page, `/c/${long.chat}?at=${first}`);
+    await openPage(page, `/c/${long.chat}?at=${first}`);
     await expect(turn(page, first)).toBeInViewport();
     await expect(turn(page, last)).toHaveCount(0);
     await messageBox(page).focus();
   };
   await farUp();
   await page.keyboard.press("Alt+ArrowUp");
-  await expect(heading(turn(page, last))).toBeFocused();
+  await expect(turnHeading(turn(page, last))).toBeFocused();
   await expect(turn(page, last)).toBeInViewport();
   await farUp();
   await page.keyboard.press("ArrowUp");
@@ -302,22 +302,22 @@ test("far up, what is about the last turn is about the last of the path", async 
   await expect(box).toBeInViewport();
 });
 
-test("F6 goes on on a phone, where the list of chats is in a drawer", async ({ page, model }) => {
+test("F6 works on a phone, where the list of chats is in a drawer", async ({ page, model }) => {
   await page.setViewportSize(PHONE);
   await longChat(page, model);
   await messageBox(page).focus();
   await page.keyboard.press("F6");
-  await expect(heading(latestReply(page))).toBeFocused();
+  await expect(turnHeading(latestReply(page))).toBeFocused();
   await page.keyboard.press("F6");
   await expect(messageBox(page)).toBeFocused();
   await page.keyboard.press("Shift+F6");
-  await expect(heading(latestReply(page))).toBeFocused();
+  await expect(turnHeading(latestReply(page))).toBeFocused();
 });
 
 test("Ctrl+B opens and closes the drawer where there is no column, and remembers nothing", async ({ page, context, model }) => {
   for (const width of [390, 820]) {
     await page.setViewportSize({ width, height: 900 });
-    await open(page);
+    await openPage(page);
     const drawer = page.locator("#chats");
     await page.keyboard.press("Control+b");
     await expect(drawer).toBeInViewport();
@@ -326,12 +326,12 @@ test("Ctrl+B opens and closes the drawer where there is no column, and remembers
   }
   expect((await context.cookies()).map(({ name }) => name)).not.toContain("turnleaf_sidebar");
   await page.setViewportSize(DESK);
-  await open(page);
+  await openPage(page);
   await expect(page.getByRole("button", { name: "Hide chats" }).filter({ visible: true })).toHaveAttribute("title", "Ctrl+B");
   expect(model.asked).toBe(0);
 });
 
-test("what is behind the tree is shut out where the tree lies over it", async ({ page, model }) => {
+test("the page behind the tree is inert where the tree overlays it", async ({ page, model }) => {
   await longChat(page, model);
   const box = messageBox(page);
   await page.setViewportSize({ width: 1000, height: 900 });
@@ -360,7 +360,7 @@ test("a keyboard that lies over the page lifts the message box", async ({ page, 
   await page.setViewportSize(PHONE);
   await longChat(page, model);
   const bottom = async () => {
-    await settled(page);
+    await waitForScrollSettled(page);
     const box = (await page.getByRole("form", { name: "Message" }).boundingBox())!;
     return box.y + box.height;
   };
@@ -376,13 +376,13 @@ test("a keyboard that lies over the page lifts the message box", async ({ page, 
 });
 
 test("while a reply grows nothing outside of it shifts", async ({ page, model }) => {
-  await begin(page, "Before");
-  (await model.next()).answer(lines(3));
+  await startChat(page, "Before");
+  (await model.nextReply()).finishWithText(lines(3));
   await expectStatus(latestReply(page), "complete");
-  await send(page, "Everything");
-  const reply = await model.next();
+  await sendMessage(page, "Everything");
+  const reply = await model.nextReply();
   await expect(replies(page)).toHaveCount(2);
-  await settled(page);
+  await waitForScrollSettled(page);
   await page.evaluate(() => {
     const shifts: string[] = [];
     Object.assign(window, { shifts });
@@ -402,16 +402,16 @@ test("while a reply grows nothing outside of it shifts", async ({ page, model })
     "$$\\sum_{i=0}^n i$$\n\n",
   ];
   for (let at = 0; at < 10; at += 1) {
-    reply.think(`Thought ${at}\n\n`);
-    await settled(page);
+    reply.sendReasoning(`Thought ${at}\n\n`);
+    await waitForScrollSettled(page);
   }
   for (const piece of pieces) {
-    reply.say(piece);
-    await settled(page);
+    reply.sendText(piece);
+    await waitForScrollSettled(page);
   }
-  reply.end();
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
-  await settled(page);
+  await waitForScrollSettled(page);
   expect(await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts)).toEqual([]);
   await expect(sendButton(page)).toBeVisible();
 });

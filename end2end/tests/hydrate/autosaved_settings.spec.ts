@@ -1,6 +1,6 @@
 // A setting that is changed is saved at once, without another page, and says so; what is refused stands beside its field
 // with what was typed.
-import { hydrated, open } from "../../support/chat.ts";
+import { waitForHydration, openPage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 import type { Page } from "@playwright/test";
@@ -8,14 +8,14 @@ import type { Page } from "@playwright/test";
 const status = (page: Page) => page.locator("main > [role=status]");
 
 /** Fails when the page was left meanwhile. */
-async function stay(page: Page): Promise<() => Promise<void>> {
+async function watchNavigation(page: Page): Promise<() => Promise<void>> {
   await page.evaluate(() => Object.assign(window, { stays: true }));
   return async () => expect(await page.evaluate(() => "stays" in window)).toBe(true);
 }
 
 test("what a tool may do is saved by choosing it, and the focus stays", async ({ page }) => {
-  await open(page, "/settings/tools");
-  const stays = await stay(page);
+  await openPage(page, "/settings/tools");
+  const stays = await watchNavigation(page);
   const tool = page.locator("[data-tool]").first();
   await expect(tool.locator("xpath=ancestor::form").getByRole("button", { name: "Save what you said" })).toBeHidden();
   const policy = tool.getByRole("combobox");
@@ -39,8 +39,8 @@ test("what a tool may do is saved by choosing it, and the focus stays", async ({
 
 test("keys that a command cannot have are said beside the field, with what was typed", async ({ page, watch }) => {
   watch.expect(/status of 422/);
-  await open(page, "/settings/shortcuts");
-  const stays = await stay(page);
+  await openPage(page, "/settings/shortcuts");
+  const stays = await watchNavigation(page);
   const row = page.locator("#search");
   const field = row.getByRole("textbox");
   await field.fill("x");
@@ -65,8 +65,8 @@ test("keys that a command cannot have are said beside the field, with what was t
 
 test("instructions are saved when the field is left, and are kept when they cannot be", async ({ page, watch }) => {
   watch.expect(/status of 422/);
-  await open(page, "/settings/general");
-  const stays = await stay(page);
+  await openPage(page, "/settings/general");
+  const stays = await watchNavigation(page);
   const field = page.locator("#instructions").getByRole("textbox");
   await field.fill("Be brief.");
   await page.keyboard.press("Tab");
@@ -85,8 +85,8 @@ test("models are hidden by their ticks, and what was looked for stays", async ({
   const models = Array.from({ length: 14 }, (_, at) => `m-${at + 10}`);
   const box = { id: "box", name: "Box", api: "openai_chat", base_url: "https://box.example/v1", key: "k", models };
   expect((await page.request.post(`${turnleaf.url}/api/providers`, { data: box })).status()).toBe(201);
-  await open(page, "/settings/providers?models=box&q=m-1#models-box");
-  const stays = await stay(page);
+  await openPage(page, "/settings/providers?models=box&q=m-1#models-box");
+  const stays = await watchNavigation(page);
   const list = page.locator("#models-box");
   await list.getByRole("checkbox", { name: "m-12" }).uncheck();
   // And that nobody answers at the address, once that is known.
@@ -99,8 +99,8 @@ test("models are hidden by their ticks, and what was looked for stays", async ({
 });
 
 test("what is chosen for this browser is there at once", async ({ page }) => {
-  await open(page, "/settings/appearance");
-  const stays = await stay(page);
+  await openPage(page, "/settings/appearance");
+  const stays = await watchNavigation(page);
   const choice = page.getByRole("group", { name: "Text size" }).getByRole("button", { name: "20 px" });
   await choice.focus();
   await page.keyboard.press("Enter");
@@ -114,14 +114,14 @@ test("what is chosen for this browser is there at once", async ({ page }) => {
   await stays();
   // Another language is another page.
   await page.goto("/settings/general");
-  await hydrated(page);
+  await waitForHydration(page);
   await page.getByRole("group", { name: "Language" }).getByRole("button", { name: "中文" }).click();
   await expect(page.locator("html")).toHaveAttribute("lang", /^zh/);
 });
 
-test("that a change did not arrive is said where it is seen", async ({ page, turnleaf, watch }) => {
+test("a failed save is reported where it is seen", async ({ page, turnleaf, watch }) => {
   watch.expectLostConnection();
-  await open(page, "/settings/tools");
+  await openPage(page, "/settings/tools");
   const tick = page.locator("#new-chats").getByRole("checkbox").last();
   await tick.scrollIntoViewIfNeeded();
   await turnleaf.stop();

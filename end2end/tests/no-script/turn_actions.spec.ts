@@ -2,7 +2,7 @@
 // UX-32 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
-import { choose, latestReply, messageBox, replies, send, textOf } from "../../support/chat.ts";
+import { chooseModel, latestReply, messageBox, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 
@@ -10,8 +10,8 @@ const users = (page: Page): Locator => page.locator("article[data-role=user]");
 const versions = (turn: Locator): Locator => turn.getByRole("group", { name: "Versions" });
 
 /** Answers the next request and waits until the page shows it. */
-async function answered(page: Page, model: ModelServer, words: string): Promise<void> {
-  (await model.next()).answer(words);
+async function answerReply(page: Page, model: ModelServer, words: string): Promise<void> {
+  (await model.nextReply()).finishWithText(words);
   await expect(async () => {
     await page.reload();
     await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
@@ -19,16 +19,16 @@ async function answered(page: Page, model: ModelServer, words: string): Promise<
   await expect(textOf(latestReply(page))).toHaveText(words);
 }
 
-async function begin(page: Page, model: ModelServer): Promise<void> {
+async function startChat(page: Page, model: ModelServer): Promise<void> {
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "q1");
-  await answered(page, model, "a1");
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "q1");
+  await answerReply(page, model, "a1");
 }
 
 test("a message is edited on a page of its own, and its versions are links", async ({ page, model, watch }) => {
   watch.expect(/status of 422/);
-  await begin(page, model);
+  await startChat(page, model);
   await users(page).first().getByRole("button", { name: "Edit your message" }).click();
   const box = page.getByRole("textbox", { name: /Message/ });
   await expect(box).toHaveValue("q1");
@@ -37,7 +37,7 @@ test("a message is edited on a page of its own, and its versions are links", asy
   await expect(page.getByText("the message is empty")).toBeVisible();
   await page.getByRole("textbox", { name: /Message/ }).fill("Q1");
   await page.getByRole("button", { name: "Send" }).click();
-  await answered(page, model, "A1");
+  await answerReply(page, model, "A1");
   await expect(users(page).first()).toContainText("Q1");
   await versions(users(page).first()).getByRole("button", { name: "2/2" }).click();
   await page.getByRole("link", { name: /1\/2 q1 .*continues with 1 message/ }).click();
@@ -48,7 +48,7 @@ test("a message is edited on a page of its own, and its versions are links", asy
 });
 
 test("a reply is edited by hand, and tried again by another model", async ({ page, model }) => {
-  await begin(page, model);
+  await startChat(page, model);
   await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("button", { name: "Edit as new version" }).click();
   await page.getByRole("textbox", { name: /Message/ }).fill("Mine");
@@ -64,9 +64,9 @@ test("a reply is edited by hand, and tried again by another model", async ({ pag
 });
 
 test("Branch goes on from an earlier reply", async ({ page, model }) => {
-  await begin(page, model);
-  await send(page, "q2");
-  await answered(page, model, "a2");
+  await startChat(page, model);
+  await sendMessage(page, "q2");
+  await answerReply(page, model, "a2");
   await replies(page).first().getByRole("button", { name: "Branch", exact: true }).click();
   await expect(replies(page)).toHaveCount(1);
   await expect(page.getByText("2 messages below are hidden")).toBeVisible();
@@ -75,12 +75,12 @@ test("Branch goes on from an earlier reply", async ({ page, model }) => {
   await replies(page).first().getByRole("button", { name: "Branch", exact: true }).click();
   await messageBox(page).fill("Another way");
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await answered(page, model, "fork");
+  await answerReply(page, model, "fork");
   await expect(users(page)).toHaveText([/q1/, /Another way/]);
 });
 
 test("a path is copied to a chat of its own", async ({ page, model }) => {
-  await begin(page, model);
+  await startChat(page, model);
   const origin = page.url();
   await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("button", { name: "Copy to new chat" }).click();
@@ -91,31 +91,31 @@ test("a path is copied to a chat of its own", async ({ page, model }) => {
 });
 
 test("a message whose reply was deleted is tried again", async ({ page, model }) => {
-  await begin(page, model);
+  await startChat(page, model);
   await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("button", { name: /^Delete this version/ }).click();
   await expect(replies(page)).toHaveCount(0);
   await users(page).first().getByRole("button", { name: "Try again" }).click();
-  await answered(page, model, "once more");
-  await send(page, "q2");
-  await answered(page, model, "a2");
+  await answerReply(page, model, "once more");
+  await sendMessage(page, "q2");
+  await answerReply(page, model, "a2");
   await expect(replies(page)).toHaveCount(2);
 });
 
 test("a reply that reached its length says so and goes on", async ({ page, model }) => {
   await page.goto("/");
-  await choose(page, "openai/test-model");
-  await send(page, "q1");
-  const reply = await model.next();
-  reply.say("Half of");
-  reply.end("length");
+  await chooseModel(page, "openai/test-model");
+  await sendMessage(page, "q1");
+  const reply = await model.nextReply();
+  reply.sendText("Half of");
+  reply.finish("length");
   await expect(async () => {
     await page.reload();
     await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });
   }).toPass();
   await expect(latestReply(page)).toContainText("The reply reached the model's length limit.");
   await latestReply(page).getByRole("button", { name: "Continue" }).click();
-  await answered(page, model, "it all.");
+  await answerReply(page, model, "it all.");
   await expect(users(page).last()).toContainText("Continue");
   await expect(replies(page)).toHaveCount(2);
 });

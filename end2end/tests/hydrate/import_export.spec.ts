@@ -8,17 +8,17 @@ import { pathToFileURL } from "node:url";
 
 import type { Page } from "@playwright/test";
 
-import { begin, expectStatus, hydrated, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
+import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { png, text, zip } from "../../support/files.ts";
-import { users } from "../../support/verbs.ts";
+import { pngFile, textFile, zipFile } from "../../support/files.ts";
+import { userTurns } from "../../support/turn_actions.ts";
 
 const SAMPLES = join(import.meta.dirname, "../../../src/interchange/samples");
 
 /** Chooses a file under Data and waits for the end of its import. */
-async function takeIn(page: Page, name: string, { onlyLook = false, bytes }: { onlyLook?: boolean; bytes?: Buffer } = {}): Promise<void> {
+async function importFile(page: Page, name: string, { onlyLook = false, bytes }: { onlyLook?: boolean; bytes?: Buffer } = {}): Promise<void> {
   await page.goto("/settings/data");
-  await page.getByLabel("File", { exact: true }).setInputFiles({ ...text(name.split("/").pop()!, ""), buffer: bytes ?? readFileSync(join(SAMPLES, name)) });
+  await page.getByLabel("File", { exact: true }).setInputFiles({ ...textFile(name.split("/").pop()!, ""), buffer: bytes ?? readFileSync(join(SAMPLES, name)) });
   if (onlyLook) await page.getByLabel(/^Only look/).check();
   await page.getByRole("button", { name: "Import", exact: true }).click();
   await expect(page.getByRole("status")).toContainText(onlyLook ? "only a look" : /^(Finished|Nothing came in)\./);
@@ -46,16 +46,16 @@ const PRODUCTS = [
 ];
 
 for (const { file, product, title, path, before } of PRODUCTS) {
-  test(`what ${product} exported comes in with its tree`, async ({ page }) => {
-    await takeIn(page, file, { onlyLook: true });
+  test(`a ${product} export is imported with its tree`, async ({ page }) => {
+    await importFile(page, file, { onlyLook: true });
     await expect(page.getByText(`Format: ${product}`)).toBeVisible();
     await page.goto("/");
     await expect(page.locator(".chat-link")).toHaveCount(0);
 
-    await takeIn(page, file);
+    await importFile(page, file);
     await expect(page.getByRole("status")).toContainText(/[1-9]\d* imported, 0 here already/);
     await page.getByRole("link", { name: title, exact: true }).click();
-    await hydrated(page);
+    await waitForHydration(page);
     await expect(page.getByRole("heading", { name: title, level: 1 })).toBeVisible();
     const turns = page.locator("article[data-turn-id]");
     await expect(turns).toHaveCount(path.length);
@@ -67,21 +67,21 @@ for (const { file, product, title, path, before } of PRODUCTS) {
       for (const [at, words] of before.entries()) await expect(turns.nth(at)).toContainText(words);
     } else await expect(others).toHaveCount(0);
 
-    await takeIn(page, file);
+    await importFile(page, file);
     await expect(page.getByRole("status")).toContainText(/0 imported, [1-9]\d* here already/);
   });
 }
 
-test("a file that is none says so and keeps the page", async ({ page }) => {
-  await takeIn(page, "letter.json", { bytes: Buffer.from("Dear reader,") });
+test("an invalid file is reported and the page stays", async ({ page }) => {
+  await importFile(page, "letter.json", { bytes: Buffer.from("Dear reader,") });
   await expect(page.getByRole("alert")).toContainText("The import failed: this is not");
   await expect(page.getByRole("status")).toHaveText("Nothing came in.");
 });
 
 /** What ChatGPT hands out when there is much of it: several files of conversations, and the pictures beside them. */
-function manyFiles(conversations: any[]): Buffer {
-  const picture = png("picture.png").buffer;
-  return zip("chatgpt.zip", [
+function splitArchive(conversations: any[]): Buffer {
+  const picture = pngFile("picture.png").buffer;
+  return zipFile("chatgpt.zip", [
     ["export/conversations-000.json", JSON.stringify(conversations.slice(0, 1))],
     ["export/conversations-001.json", JSON.stringify(conversations.slice(1))],
     ["export/file_00000000aaaa-sanitized.png", picture],
@@ -92,18 +92,18 @@ function manyFiles(conversations: any[]): Buffer {
   ]).buffer;
 }
 
-test("a ChatGPT archive of many files comes in with its pictures and versions, and goes on here", async ({ page }) => {
+test("a ChatGPT archive of many files is imported with its images and versions, and can be continued", async ({ page }) => {
   const conversations = JSON.parse(readFileSync(join(SAMPLES, "chatgpt/conversations.json"), "utf8"));
-  const bytes = manyFiles(conversations);
-  await takeIn(page, "chatgpt.zip", { bytes, onlyLook: true });
+  const bytes = splitArchive(conversations);
+  await importFile(page, "chatgpt.zip", { bytes, onlyLook: true });
   const looked = await page.getByRole("status").innerText();
-  await takeIn(page, "chatgpt.zip", { bytes });
+  await importFile(page, "chatgpt.zip", { bytes });
   await expect(page.getByRole("status")).toContainText(`${conversations.length} imported, 0 here already`);
   expect(looked).toContain(`${conversations.length} `);
   const came = page.url();
 
   await page.getByRole("link", { name: "Reasoning, tools, pictures, sources", exact: true }).click();
-  await hydrated(page);
+  await waitForHydration(page);
   const pictures = page.locator("article[data-turn-id] img");
   await expect(pictures).toHaveCount(3);
   for (const picture of await pictures.all()) {
@@ -114,13 +114,13 @@ test("a ChatGPT archive of many files comes in with its pictures and versions, a
   await expect(page.locator("article[data-role=user] a.chip.reference").first()).toContainText("log.pdf");
 
   await page.goto("/");
-  await hydrated(page);
+  await waitForHydration(page);
   // It was archived there, and so it is here.
   await expect(page.locator(".chat-link").filter({ hasText: "Reasoning, tools" })).toBeVisible();
   await expect(page.locator(".chat-link").filter({ hasText: "Edits and regenerations" })).toHaveCount(0);
   await page.goto(came);
   await page.getByRole("link", { name: "Edits and regenerations", exact: true }).click();
-  await hydrated(page);
+  await waitForHydration(page);
   const turns = page.locator("article[data-turn-id]");
   await expect(turns.last()).toContainText("A cleat hitch.");
   await page.getByRole("group", { name: "Versions" }).last().getByRole("button", { name: "Previous version" }).click();
@@ -134,11 +134,11 @@ test("a ChatGPT archive of many files comes in with its pictures and versions, a
     message: { id: "later", author: { role: "user" }, create_time: 1704067400, content: { content_type: "text", parts: ["Thanks"] }, metadata: {}, recipient: "all" },
   };
   first.current_node = "later";
-  await takeIn(page, "chatgpt.zip", { bytes: manyFiles(conversations) });
+  await importFile(page, "chatgpt.zip", { bytes: splitArchive(conversations) });
   await expect(page.getByRole("status")).toContainText(`0 imported, ${conversations.length} here already`);
   await expect(page.getByText("here already, went on")).toBeVisible();
   await page.getByRole("link", { name: "Edits and regenerations", exact: true }).click();
-  await hydrated(page);
+  await waitForHydration(page);
   // Who was at another version stays there.
   await expect(textOf(turns.last())).toContainText("A clove hitch.");
   await page.getByRole("group", { name: "Versions" }).last().getByRole("button", { name: "Next version" }).click();
@@ -148,26 +148,26 @@ test("a ChatGPT archive of many files comes in with its pictures and versions, a
 test.describe("on PostgreSQL", () => {
   test.use({ onPostgres: 2 });
 
-  test("what ChatGPT exported comes in with its tree and its pictures", async ({ page }) => {
+  test("a ChatGPT export is imported with its tree and its images", async ({ page }) => {
     const conversations = JSON.parse(readFileSync(join(SAMPLES, "chatgpt/conversations.json"), "utf8"));
-    await takeIn(page, "chatgpt.zip", { bytes: manyFiles(conversations) });
+    await importFile(page, "chatgpt.zip", { bytes: splitArchive(conversations) });
     await expect(page.getByRole("status")).toContainText(`${conversations.length} imported, 0 here already`);
     await page.getByRole("link", { name: "Edits and regenerations", exact: true }).click();
-    await hydrated(page);
+    await waitForHydration(page);
     await expect(page.locator("article[data-turn-id]").last()).toContainText("A cleat hitch.");
     await page.getByRole("group", { name: "Versions" }).last().getByRole("button", { name: "Previous version" }).click();
     await expect(textOf(page.locator("article[data-turn-id]").last())).toContainText("A clove hitch.");
     await page.locator(".chat-link").filter({ hasText: "Reasoning, tools, pictures, sources" }).click();
     await expect(page.locator("article[data-turn-id] img")).toHaveCount(3);
-    await takeIn(page, "chatgpt.zip", { bytes: manyFiles(conversations) });
+    await importFile(page, "chatgpt.zip", { bytes: splitArchive(conversations) });
     await expect(page.getByRole("status")).toContainText(`0 imported, ${conversations.length} here already`);
   });
 });
 
-test("a chat whose model its source did not tell says so, and goes on with a model that is chosen", async ({ page, model }) => {
-  await takeIn(page, "claude/conversations.json");
+test("a chat imported without a model says so, and continues with a chosen one", async ({ page, model }) => {
+  await importFile(page, "claude/conversations.json");
   await page.getByRole("link", { name: "Branches and blocks", exact: true }).click();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(page.getByText("This chat was imported, and its model is not known.")).toBeVisible();
   // The path that is shown ends with a message; the other one with a reply, which a message can follow.
   const versions = page.getByRole("group", { name: "Versions" }).last();
@@ -179,18 +179,18 @@ test("a chat whose model its source did not tell says so, and goes on with a mod
   await page.locator(".banner.warn").getByRole("button", { name: /^Continue with .*test/i }).click();
   await messageBox(page).fill("And then?");
   await page.keyboard.press("Enter");
-  (await model.next()).answer("Then it holds.");
+  (await model.nextReply()).finishWithText("Then it holds.");
   await expect(latestReply(page)).toContainText("Then it holds.");
 });
 
 for (const sample of ["legacy-messages", "legacy-messages-without-turns"] as const) {
-  test(`the database of ${sample} stands there as chats`, async ({ page, turnleaf, watch }) => {
+  test(`the database of ${sample} is imported as chats`, async ({ page, turnleaf, watch }) => {
     watch.expectLostConnection();
-    await turnleaf.importOld(sample);
+    await turnleaf.importLegacy(sample);
     await page.goto("/");
-    await hydrated(page);
+    await waitForHydration(page);
     await page.locator(".chat-link").filter({ hasText: "Tides" }).click();
-    await expect(users(page)).toHaveCount(3);
+    await expect(userTurns(page)).toHaveCount(3);
     const reply = replies(page).first();
     await expect(reply).toContainText("At 17:42.");
     // Its reasoning and its calls are in it, in the order of their dates.
@@ -199,19 +199,19 @@ for (const sample of ["legacy-messages", "legacy-messages-without-turns"] as con
   });
 }
 
-test("older sessions stand there as chats", async ({ page, turnleaf, watch }) => {
+test("older sessions are imported as chats", async ({ page, turnleaf, watch }) => {
   watch.expectLostConnection();
-  await turnleaf.importOld("legacy-actions");
+  await turnleaf.importLegacy("legacy-actions");
   await page.goto("/");
-  await hydrated(page);
+  await waitForHydration(page);
   await page.locator(".chat-link").filter({ hasText: "Repair" }).click();
-  await expect(users(page)).toHaveText([/Why does it fail\?/, /Mend it/]);
+  await expect(userTurns(page)).toHaveText([/Why does it fail\?/, /Mend it/]);
   await expect(replies(page).first()).toContainText("A semicolon is missing.");
 });
 
 test("a chat as a page of its own reads as it did, without the server and without script", async ({ page, browser, turnleaf }, info) => {
   test.setTimeout(120_000);
-  await begin(page, "Show me", "demo/tour");
+  await startChat(page, "Show me", "demo/tour");
   await expectStatus(latestReply(page), "complete");
   const shown = await textOf(latestReply(page)).allInnerTexts();
   await page.goto(`${new URL(page.url()).pathname}/export`);

